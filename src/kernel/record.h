@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record.h: one perf record, decoded for the attr of its event: sizes checked before fields. Pointers are into the record.
+ */
+#ifndef MEW_KERNEL_RECORD_H
+#define MEW_KERNEL_RECORD_H
+
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum mew_record_type {
+	MEW_RECORD_SAMPLE,
+	MEW_RECORD_LOST,     /* n_lost */
+	MEW_RECORD_THROTTLE, /* and UNTHROTTLE: on 0 or 1 */
+	MEW_RECORD_SWITCH,   /* out 0 or 1, preempted 0 or 1 */
+	MEW_RECORD_MMAP,     /* start, bytes, file_off, path, executable */
+	MEW_RECORD_FORK,     /* pid, tid new; ppid, ptid the parent's */
+	MEW_RECORD_EXIT,
+	MEW_RECORD_COMM,     /* comm in path, is_exec */
+	MEW_RECORD_OTHER,
+};
+
+#define MEW_RECORD_REGS 17 /* x86-64: by DWARF number, RIP last (the cpu part maps the kernel's order) */
+
+struct mew_record {
+	enum mew_record_type type;
+	uint32_t pid, tid;
+	uint64_t time_ns;
+	uint32_t cpu;
+	/* SAMPLE */
+	uint64_t ip;
+	uint64_t count;        /* the event's own count at the sample (PERF_SAMPLE_READ) */
+	uint64_t period;       /* stale for cpu-clock after IOC_PERIOD: the caller knows better */
+	int user;              /* cpumode is user */
+	int has_regs;
+	uint64_t regs[MEW_RECORD_REGS]; /* DWARF numbering */
+	const uint8_t *stack;  /* copied user stack from regs[sp], or NULL */
+	uint32_t stack_bytes;  /* valid bytes (dyn_size) */
+	uint32_t stack_asked;  /* size asked for: equal to stack_bytes when the copy may be too small */
+	/* others */
+	uint64_t n_lost;
+	int on, out, preempted, executable, is_exec;
+	uint32_t ppid, ptid;
+	uint64_t start, bytes, file_off;
+	const char *path;
+};
+
+/* Decode. 0, or -EPROTO: a size or field that cannot be. attr is the event's whose ring it came from. */
+int mew_record_decode(const struct perf_event_attr *attr, const struct perf_event_header *header, struct mew_record *ret);
+
+#endif
