@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record.h: one perf record, decoded for the attr of its event: sizes checked before fields. Pointers are into the record.
+ * record.h: one perf record, decoded for the attr of its event: sizes checked before fields.
+ * Pointers are into the record.
  */
 #ifndef MEW_KERNEL_RECORD_H
 #define MEW_KERNEL_RECORD_H
@@ -17,11 +18,12 @@ enum mew_record_type {
 	MEW_RECORD_MMAP,     /* start, bytes, file_off, path, executable */
 	MEW_RECORD_FORK,     /* pid, tid new; ppid, ptid the parent's */
 	MEW_RECORD_EXIT,
-	MEW_RECORD_COMM,     /* comm in path, is_exec */
+	MEW_RECORD_COMM, /* comm in path, is_exec */
 	MEW_RECORD_OTHER,
 };
 
-#define MEW_RECORD_REGS 17 /* x86-64: by DWARF number, RIP last (the cpu part maps the kernel's order) */
+#define MEW_RECORD_REGS                                                                            \
+	17 /* x86-64: by DWARF number, RIP last (the cpu part maps the kernel's order) */
 
 struct mew_record {
 	enum mew_record_type type;
@@ -30,14 +32,15 @@ struct mew_record {
 	uint32_t cpu;
 	/* SAMPLE */
 	uint64_t ip;
-	uint64_t count;        /* the event's own count at the sample (PERF_SAMPLE_READ) */
-	uint64_t period;       /* stale for cpu-clock after IOC_PERIOD: the caller knows better */
-	int user;              /* cpumode is user */
+	uint64_t count;  /* the event's own count at the sample (PERF_SAMPLE_READ) */
+	uint64_t period; /* stale for cpu-clock after IOC_PERIOD: the caller knows better */
+	int user;        /* cpumode is user */
 	int has_regs;
 	uint64_t regs[MEW_RECORD_REGS]; /* DWARF numbering */
-	const uint8_t *stack;  /* copied user stack from regs[sp], or NULL */
-	uint32_t stack_bytes;  /* valid bytes (dyn_size) */
-	uint32_t stack_asked;  /* size asked for: equal to stack_bytes when the copy may be too small */
+	const uint8_t *stack;           /* copied user stack from regs[sp], or NULL */
+	uint32_t stack_bytes;           /* valid bytes (dyn_size) */
+	uint32_t stack_asked; /* size asked for: equal to stack_bytes when the copy may be too small
+			       */
 	/* others */
 	uint64_t n_lost;
 	int on, out, preempted, executable, is_exec;
@@ -46,7 +49,9 @@ struct mew_record {
 	const char *path;
 };
 
-/* Decode. 0, or -EPROTO: a size or field that cannot be. attr is the event's whose ring it came from. */
-int mew_record_decode(const struct perf_event_attr *attr, const struct perf_event_header *header, struct mew_record *ret);
+/* Decode. 0, or -EPROTO: a size or field that cannot be. attr is the event's whose ring it came
+ * from. */
+int mew_record_decode(const struct perf_event_attr *attr, const struct perf_event_header *header,
+		      struct mew_record *ret);
 
 #endif

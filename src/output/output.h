@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * output.h: what results look like. One const struct a format, one array of them; chosen by --format or by a file's extension. Writers
- * fill a buffer; files appear under their name only when complete. Numbers ignore the locale, order is defined.
+ * output.h: what results look like. One const struct a format, one array of them; chosen by
+ * --format or by a file's extension. Writers fill a buffer; files appear under their name only when
+ * complete. Numbers ignore the locale, order is defined.
  */
 #ifndef MEW_OUTPUT_OUTPUT_H
 #define MEW_OUTPUT_OUTPUT_H
@@ -16,10 +17,11 @@ enum mew_stack_view { MEW_STACKS_CPU, MEW_STACKS_PEAK, MEW_STACKS_HELD };
 
 /* What to show and how. */
 struct mew_output_options {
-	unsigned width;     /* columns of the terminal; 0: a pipe or file: every column, nothing shortened */
+	unsigned width; /* columns of the terminal; 0: a pipe or file: every column, nothing
+			   shortened */
 	int colour;
 	enum mew_output_table table; /* CSV: which rows */
-	unsigned top;       /* rows a case in a report; 0: all */
+	unsigned top;                /* rows a case in a report; 0: all */
 	int verbose;
 	const char *hint_command; /* "mew-perf cpu", for hint lines */
 	const char *hint_program; /* program and arguments, shell-quoted, for hint lines */
@@ -35,21 +37,27 @@ struct mew_output_format {
 	const char *name;      /* "text", "csv" */
 	const char *extension; /* ".csv"; "" for text */
 	const char *summary;
-	int (*write)(const struct mew_output_input *in, const struct mew_output_options *o, struct mew_buffer *out);
+	int (*write)(const struct mew_output_input *in, const struct mew_output_options *o,
+		     struct mew_buffer *out);
 };
 
 extern const struct mew_output_format *const mew_output_formats[]; /* NULL at the end */
 const struct mew_output_format *mew_output_format_by_name(const char *name);
 const struct mew_output_format *mew_output_format_by_path(const char *path);
 
-/* Warning and hint lines of a session (one a doubtful row, modules without debug info, shortened names): text for stderr, each line without the "mew-perf: " prefix. */
+/* Warning and hint lines of a session (one a doubtful row, modules without debug info, shortened
+ * names): text for stderr, each line without the "mew-perf: " prefix. */
 typedef void (*mew_output_note_fn)(void *arg, const char *line);
-void mew_output_notes(const struct mew_session *s, const struct mew_output_options *o, mew_output_note_fn fn, void *arg);
+void mew_output_notes(const struct mew_session *s, const struct mew_output_options *o,
+		      mew_output_note_fn fn, void *arg);
 
-/* report --stacks: the hottest stacks of each case, or those that hold the peak, or what is held at the loop's end. */
-int mew_output_stacks(const struct mew_report *r, enum mew_stack_view view, const struct mew_output_options *o, struct mew_buffer *out);
+/* report --stacks: the hottest stacks of each case, or those that hold the peak, or what is held at
+ * the loop's end. */
+int mew_output_stacks(const struct mew_report *r, enum mew_stack_view view,
+		      const struct mew_output_options *o, struct mew_buffer *out);
 
-/* Write buffer to path: to a temporary file beside it, synced and renamed; "-" is stdout. 0 or -errno with the error set (disk full, closed pipe). */
+/* Write buffer to path: to a temporary file beside it, synced and renamed; "-" is stdout. 0 or
+ * -errno with the error set (disk full, closed pipe). */
 int mew_output_commit(const char *path, const struct mew_buffer *b, struct mew_error *error);
 
 #endif

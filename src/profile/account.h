@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * account.h: arithmetic of one CPU case: from rounds, ticks, switches and counts to user, kernel and off-CPU time, slowdown, and what they do not
- * explain. Pure: numbers in, numbers out.
+ * account.h: arithmetic of one CPU case: from rounds, ticks, switches and counts to user, kernel
+ * and off-CPU time, slowdown, and what they do not explain. Pure: numbers in, numbers out.
  */
 #ifndef MEW_PROFILE_ACCOUNT_H
 #define MEW_PROFILE_ACCOUNT_H
@@ -10,20 +10,23 @@
 
 /* One thread in one sampled round. */
 struct mew_account_round {
-	double wall_s;     /* loop of the thread, pauses taken out */
-	double off_s;      /* off the CPU in the loop, outside pauses: from switch records; NAN: not known */
-	double count_s;    /* on the CPU in the loop, outside pauses: the clock event's count less the pauses' */
+	double wall_s;  /* loop of the thread, pauses taken out */
+	double off_s;   /* off the CPU in the loop, outside pauses: from switch records; NAN: not
+			   known */
+	double count_s; /* on the CPU in the loop, outside pauses: the clock event's count less the
+			   pauses' */
 	double clock_all_s; /* the clock's count with the pauses: whole ticks are expected of it */
-	double period_s;   /* of the tick that tells user from kernel */
-	uint64_t ticks;    /* delivered in the loop, in user mode, outside pauses */
+	double period_s;    /* of the tick that tells user from kernel */
+	uint64_t ticks;     /* delivered in the loop, in user mode, outside pauses */
 	uint64_t ticks_paused; /* delivered but in a pause (clock and disable mode) */
 };
 
 struct mew_account {
 	double wall_s, user_s, kernel_s, off_s;
-	double unexplained_s;   /* wall - user - kernel - off */
-	double kernel_error_s;  /* one standard error of kernel_s */
-	double weight_scale;    /* factor on sum of periods so that ticks stand for the time they cover (phase lost at round ends) */
+	double unexplained_s;  /* wall - user - kernel - off */
+	double kernel_error_s; /* one standard error of kernel_s */
+	double weight_scale; /* factor on sum of periods so that ticks stand for the time they cover
+				(phase lost at round ends) */
 };
 
 void mew_account_add(struct mew_account *a, const struct mew_account_round *r);

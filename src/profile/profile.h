@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile.h: a session in memory: cases, their columns, and the stacks that their figures stand on. Filled by session/ while a
- * program runs, or by store/ from a recording; read by store/, output/ and the report. Knows no kernel, no ELF, no file format.
+ * profile.h: a session in memory: cases, their columns, and the stacks that their figures stand on.
+ * Filled by session/ while a program runs, or by store/ from a recording; read by store/, output/
+ * and the report. Knows no kernel, no ELF, no file format.
  *
- * One session lives in one arena: every string and array below is the session's until mew_session_free.
+ * One session lives in one arena: every string and array below is the session's until
+ * mew_session_free.
  */
 #ifndef MEW_PROFILE_PROFILE_H
 #define MEW_PROFILE_PROFILE_H
@@ -23,8 +25,10 @@ enum mew_case_result {
 /* What a frame's function is to the report. */
 enum mew_function_role {
 	MEW_ROLE_PLAIN = 0,
-	MEW_ROLE_ALLOCATOR = 1, /* an entry point of hooks.def, or a known part of the C library's allocator */
-	MEW_ROLE_WRAPPER = 2,   /* strdup, asprintf, operator new, namespace std, ...: passes the tax on to its caller */
+	MEW_ROLE_ALLOCATOR =
+		1, /* an entry point of hooks.def, or a known part of the C library's allocator */
+	MEW_ROLE_WRAPPER = 2, /* strdup, asprintf, operator new, namespace std, ...: passes the tax
+				 on to its caller */
 };
 
 struct mew_pfunction {
@@ -35,7 +39,8 @@ struct mew_pfunction {
 	enum mew_function_role role;
 };
 
-/* A node of the session's stack tree. Node 0 is the root, above every case; a stack is its leaf's node. */
+/* A node of the session's stack tree. Node 0 is the root, above every case; a stack is its leaf's
+ * node. */
 struct mew_pstack {
 	uint32_t parent;
 	uint32_t function; /* index into functions */
@@ -46,7 +51,8 @@ struct mew_pstack {
 /* A case's figures on one stack. CPU: weight_s and samples; heap: the rest. */
 struct mew_pvalue {
 	uint32_t stack;
-	uint32_t whole;     /* 1: the stack reached the case's root; 0: cut or broken: counted, shown under "[broken stack]" */
+	uint32_t whole; /* 1: the stack reached the case's root; 0: cut or broken: counted, shown
+			   under "[broken stack]" */
 	double weight_s;
 	uint64_t samples;
 	uint64_t allocations, bytes, frees, temporary;
@@ -61,16 +67,18 @@ struct mew_cpu_row {
 	uint64_t sample_count;
 	const char *top_function; /* "name (file.c:12)", "name (module)" or "<no samples>" */
 	double top_self_s;
-	uint64_t iterations;      /* sampled ones, over all threads */
+	uint64_t iterations; /* sampled ones, over all threads */
 	double interval_s;
 	double paused_time_s, kernel_time_s, off_cpu_time_s;
 	uint64_t lost, truncated, unknown;
 	double slowdown;
-	double pause_cost_s;      /* a pause pair; NAN: the case does not pause */
+	double pause_cost_s; /* a pause pair; NAN: the case does not pause */
 	/* beyond the CSV's contract */
-	double time_per_iteration_s; /* unsampled: thread-time of a round / iterations of it, over all unsampled rounds */
-	double time_spread;       /* half width of the 95 % interval of that, as a share; NAN: one round only */
-	double user_time_s;       /* sum of weights */
+	double time_per_iteration_s; /* unsampled: thread-time of a round / iterations of it, over
+					all unsampled rounds */
+	double time_spread; /* half width of the 95 % interval of that, as a share; NAN: one round
+			       only */
+	double user_time_s; /* sum of weights */
 	double top_share, top_share_half_width;
 };
 
@@ -83,7 +91,8 @@ struct mew_heap_row {
 	int64_t leaked_bytes;
 	uint64_t first_iteration_allocations, foreign_frees, lost;
 	/* beyond the CSV's contract */
-	const char *top_allocator; /* function with the most allocated bytes, as "name (file.c:12)"; "-" when there are none */
+	const char *top_allocator; /* function with the most allocated bytes, as "name (file.c:12)";
+				      "-" when there are none */
 	double top_allocator_share;
 };
 
@@ -100,27 +109,29 @@ struct mew_pcase {
 	const char *reason;  /* "" when result is OK */
 	const char *verdict; /* "ok", or what is doubtful, clauses joined by "; " */
 	int doubtful;        /* 1: the row gets its mark */
-	const char *hint;    /* a command's options to try, for the hint line ("-n 300"); "" when there is none */
+	const char *hint; /* a command's options to try, for the hint line ("-n 300"); "" when there
+			     is none */
 	struct mew_cpu_row cpu;   /* kind CPU */
 	struct mew_heap_row heap; /* kind HEAP */
 	struct mew_pvalue *values;
 	size_t n_values;
 	struct mew_pcounter *counters;
 	size_t n_counters;
-	int64_t id;          /* in the recording; 0: not stored */
+	int64_t id; /* in the recording; 0: not stored */
 };
 
 struct mew_session {
 	enum mew_session_kind kind;
-	int64_t id;              /* in the recording; 0: not stored */
+	int64_t id; /* in the recording; 0: not stored */
 	int64_t started_unix_ns;
-	const char *program;     /* path that was run */
-	const char *build_id;    /* hex; "" when the program has none */
-	const char *arguments;   /* the program's arguments, each quoted for a shell, joined by spaces */
-	const char *tag;         /* "" when none */
-	const char *engine;      /* "perf_event:cpu-clock:u", "mew-heap" */
-	const char *machine;     /* one line: kernel release, CPU model */
-	const char *version;     /* of mew-perf */
+	const char *program;  /* path that was run */
+	const char *build_id; /* hex; "" when the program has none */
+	const char
+		*arguments; /* the program's arguments, each quoted for a shell, joined by spaces */
+	const char *tag;    /* "" when none */
+	const char *engine; /* "perf_event:cpu-clock:u", "mew-heap" */
+	const char *machine; /* one line: kernel release, CPU model */
+	const char *version; /* of mew-perf */
 	int whole_program;
 	struct mew_pcase *cases;
 	size_t n_cases;
@@ -136,20 +147,27 @@ void mew_session_free(struct mew_session *s);
 
 /* Interned text of the session's arena. NULL: no memory. */
 const char *mew_session_text(struct mew_session *s, const char *text);
-const char *mew_session_printf(struct mew_session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *mew_session_printf(struct mew_session *s, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
-/* A function by (name, file, line, module): one index each; its role is found by name and module. UINT32_MAX: no memory. */
-uint32_t mew_session_function(struct mew_session *s, const char *name, const char *file, uint32_t line, const char *module);
+/* A function by (name, file, line, module): one index each; its role is found by name and module.
+ * UINT32_MAX: no memory. */
+uint32_t mew_session_function(struct mew_session *s, const char *name, const char *file,
+			      uint32_t line, const char *module);
 /* The child of parent with these: one node each. UINT32_MAX: no memory. */
-uint32_t mew_session_stack(struct mew_session *s, uint32_t parent, uint32_t function, uint32_t line, int inlined);
+uint32_t mew_session_stack(struct mew_session *s, uint32_t parent, uint32_t function, uint32_t line,
+			   int inlined);
 /* A new case at the end; the pointer is good until the next one is added. NULL: no memory. */
 struct mew_pcase *mew_session_case(struct mew_session *s, const char *key, const char *label);
-/* The case's value on stack (made zero when new). NULL: no memory. Good until the next call for the same case. */
-struct mew_pvalue *mew_case_value(struct mew_session *s, struct mew_pcase *c, uint32_t stack, int whole);
+/* The case's value on stack (made zero when new). NULL: no memory. Good until the next call for the
+ * same case. */
+struct mew_pvalue *mew_case_value(struct mew_session *s, struct mew_pcase *c, uint32_t stack,
+				  int whole);
 
 /*
- * Fill in what follows from the values: cpu top_function, top_self_s, top_share (+ half width), user_time_s; heap top_allocator, total_bytes.
- * Self time goes to the leaf node's function, summed over all stacks.
+ * Fill in what follows from the values: cpu top_function, top_self_s, top_share (+ half width),
+ * user_time_s; heap top_allocator, total_bytes. Self time goes to the leaf node's function, summed
+ * over all stacks.
  */
 int mew_case_summarise(struct mew_session *s, struct mew_pcase *c);
 

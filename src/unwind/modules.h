@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * modules.h: the modules that a process has mapped, and their unwind tables (table.h) as they come. Made from /proc/PID/maps and from MMAP2
- * records. Opens each file once a process-wide cache (dev, inode, mtime), takes its build-id, turns its CFI into rules. mew-perf only.
+ * modules.h: the modules that a process has mapped, and their unwind tables (table.h) as they come.
+ * Made from /proc/PID/maps and from MMAP2 records. Opens each file once a process-wide cache (dev,
+ * inode, mtime), takes its build-id, turns its CFI into rules. mew-perf only.
  */
 #ifndef MEW_UNWIND_MODULES_H
 #define MEW_UNWIND_MODULES_H
@@ -13,45 +14,50 @@
 
 #define MEW_BUILD_ID_BYTES 64
 
-/* A file (or the vDSO) that was mapped executable. Kept open until the set is freed, so that a replaced binary is still read right. */
+/* A file (or the vDSO) that was mapped executable. Kept open until the set is freed, so that a
+ * replaced binary is still read right. */
 struct mew_module {
-	uint32_t id;          /* index in the set */
-	const char *path;     /* as the process sees it; "[vdso]" */
-	int fd;               /* -1: could not be opened (error says why), or the vDSO */
-	int error;            /* errno of opening or parsing, 0: none */
+	uint32_t id;      /* index in the set */
+	const char *path; /* as the process sees it; "[vdso]" */
+	int fd;           /* -1: could not be opened (error says why), or the vDSO */
+	int error;        /* errno of opening or parsing, 0: none */
 	uint8_t build_id[MEW_BUILD_ID_BYTES];
 	uint32_t build_id_bytes; /* 0: it has none */
 	uint64_t n_rules;
-	uint64_t table_ns;    /* what building the table took */
+	uint64_t table_ns; /* what building the table took */
 	int has_cfi;
 };
 
 /* A mapping of a module. */
 struct mew_mapping {
 	uint64_t start_pc, end_pc, file_off;
-	uint32_t module;      /* id; UINT32_MAX: anonymous executable memory */
-	uint64_t load_bias;   /* vaddr = pc - load_bias */
-	uint64_t from_ns;     /* CLOCK_MONOTONIC: valid since; 0: from the start */
+	uint32_t module;    /* id; UINT32_MAX: anonymous executable memory */
+	uint64_t load_bias; /* vaddr = pc - load_bias */
+	uint64_t from_ns;   /* CLOCK_MONOTONIC: valid since; 0: from the start */
 };
 
 struct mew_modules;
 
-/* The space for tables: memory of the caller's (a shared memfd mapping, or anonymous), at least sizeof(struct mew_table), kept
- * until the set is freed. Initialises it. NULL, error: no memory. */
+/* The space for tables: memory of the caller's (a shared memfd mapping, or anonymous), at least
+ * sizeof(struct mew_table), kept until the set is freed. Initialises it. NULL, error: no memory. */
 struct mew_modules *mew_modules_new(void *space, size_t space_bytes, struct mew_error *error);
 void mew_modules_free(struct mew_modules *m);
 
-/* Read a maps file (an open descriptor of /proc/PID/maps, read from offset 0) and add what is new: tables are built for each new
- * executable mapping. 0, or negative errno (-ENOSPC: the space is full). */
+/* Read a maps file (an open descriptor of /proc/PID/maps, read from offset 0) and add what is new:
+ * tables are built for each new executable mapping. 0, or negative errno (-ENOSPC: the space is
+ * full). */
 int mew_modules_read_maps(struct mew_modules *m, int maps_fd, struct mew_error *error);
 
-/* One mapping by a MMAP2 record: executable ones only. A mapping that overlaps older ones replaces them (from_ns on). */
-int mew_modules_add(struct mew_modules *m, uint64_t start_pc, uint64_t end_pc, uint64_t file_off, const char *path,
-		    uint64_t time_ns, struct mew_error *error);
+/* One mapping by a MMAP2 record: executable ones only. A mapping that overlaps older ones replaces
+ * them (from_ns on). */
+int mew_modules_add(struct mew_modules *m, uint64_t start_pc, uint64_t end_pc, uint64_t file_off,
+		    const char *path, uint64_t time_ns, struct mew_error *error);
 
 const struct mew_table *mew_modules_table(const struct mew_modules *m);
-/* The mapping that covered pc at time_ns (0: the newest one), or NULL. Borrowed until the next change. */
-const struct mew_mapping *mew_modules_find(const struct mew_modules *m, uint64_t pc, uint64_t time_ns);
+/* The mapping that covered pc at time_ns (0: the newest one), or NULL. Borrowed until the next
+ * change. */
+const struct mew_mapping *mew_modules_find(const struct mew_modules *m, uint64_t pc,
+					   uint64_t time_ns);
 const struct mew_module *mew_modules_get(const struct mew_modules *m, uint32_t id);
 uint32_t mew_modules_count(const struct mew_modules *m);
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table.h: the unwind tables of one process: for every module a sorted array of rules, each valid from its pc up to the next
- * one. One format, used by the drainer on copied stacks and, through a shared memfd, by the heap hook on live ones. Position
- * independent: offsets from the start of the space, never pointers. Knows no ELF and no DWARF (cfi.h makes the rules).
+ * table.h: the unwind tables of one process: for every module a sorted array of rules, each valid
+ * from its pc up to the next one. One format, used by the drainer on copied stacks and, through a
+ * shared memfd, by the heap hook on live ones. Position independent: offsets from the start of the
+ * space, never pointers. Knows no ELF and no DWARF (cfi.h makes the rules).
  *
- * One writer (mew-perf) appends; readers take no lock: a module is complete before n_modules is raised with release, and
- * what is there never moves. A module that went away gets end_pc 0 ... and generation is raised with each change.
+ * One writer (mew-perf) appends; readers take no lock: a module is complete before n_modules is
+ * raised with release, and what is there never moves. A module that went away gets end_pc 0 ... and
+ * generation is raised with each change.
  */
 #ifndef MEW_UNWIND_TABLE_H
 #define MEW_UNWIND_TABLE_H
@@ -18,55 +20,59 @@
 
 /* How the CFA is found. Registers are the CPU's: sp and fp stand for RSP and RBP, or SP and X29. */
 enum mew_rule_cfa {
-	MEW_CFA_NONE = 0,    /* no rule covers this pc: the stack is broken here */
-	MEW_CFA_END,         /* return address undefined: the outermost frame */
-	MEW_CFA_SP,          /* sp + cfa_off */
-	MEW_CFA_FP,          /* fp + cfa_off */
-	MEW_CFA_DEREF_FP,    /* *(fp + cfa_off): realigned stacks */
-	MEW_CFA_OTHER,       /* register aux (DWARF number) + cfa_off: known only in the innermost frame or under a signal frame */
-	MEW_CFA_PLT,         /* sp + 8 + ((pc & 15) >= aux) * 8: x86 PLT stubs */
-	MEW_CFA_SIGNAL,      /* signal frame: all registers from the ucontext on the stack (cpu part knows where) */
-	MEW_CFA_EVALUATE,    /* a rule that the table cannot say: counted, broken here */
+	MEW_CFA_NONE = 0, /* no rule covers this pc: the stack is broken here */
+	MEW_CFA_END,      /* return address undefined: the outermost frame */
+	MEW_CFA_SP,       /* sp + cfa_off */
+	MEW_CFA_FP,       /* fp + cfa_off */
+	MEW_CFA_DEREF_FP, /* *(fp + cfa_off): realigned stacks */
+	MEW_CFA_OTHER,  /* register aux (DWARF number) + cfa_off: known only in the innermost frame
+			   or under a signal frame */
+	MEW_CFA_PLT,    /* sp + 8 + ((pc & 15) >= aux) * 8: x86 PLT stubs */
+	MEW_CFA_SIGNAL, /* signal frame: all registers from the ucontext on the stack (cpu part
+			   knows where) */
+	MEW_CFA_EVALUATE, /* a rule that the table cannot say: counted, broken here */
 };
 
 enum mew_rule_fp {
 	MEW_FP_SAME = 0,
-	MEW_FP_AT_CFA,       /* saved at CFA + fp_off */
+	MEW_FP_AT_CFA, /* saved at CFA + fp_off */
 	MEW_FP_UNDEFINED,
-	MEW_FP_AT_FP,        /* saved at fp + fp_off (DW_CFA_expression breg6 in realigned frames) */
+	MEW_FP_AT_FP, /* saved at fp + fp_off (DW_CFA_expression breg6 in realigned frames) */
 };
 
-/* 16 bytes. The return address is at CFA + ra_off (x86: always -8); ra_off 0: still in the link register (arm64). */
+/* 16 bytes. The return address is at CFA + ra_off (x86: always -8); ra_off 0: still in the link
+ * register (arm64). */
 struct mew_rule {
-	uint32_t start;   /* pc - base of the module: valid from here up to the next rule's start */
+	uint32_t start; /* pc - base of the module: valid from here up to the next rule's start */
 	int32_t cfa_off;
 	int32_t fp_off;
-	uint8_t cfa;      /* enum mew_rule_cfa */
-	uint8_t fp;       /* enum mew_rule_fp */
+	uint8_t cfa; /* enum mew_rule_cfa */
+	uint8_t fp;  /* enum mew_rule_fp */
 	uint8_t aux;
-	int8_t ra_off;    /* in units of 8 bytes */
+	int8_t ra_off; /* in units of 8 bytes */
 };
 
 /* One executable mapping of a module. */
 struct mew_table_module {
 	uint64_t start_pc, end_pc; /* of the mapping; end_pc 0: gone */
 	uint64_t base;             /* pc that rule start 0 stands for */
-	uint64_t rules_off;        /* of a struct mew_rule array, from the start of the space; 8-aligned */
+	uint64_t rules_off; /* of a struct mew_rule array, from the start of the space; 8-aligned */
 	uint32_t n_rules;
-	uint32_t id;               /* the caller's: index into its own list of modules */
+	uint32_t id; /* the caller's: index into its own list of modules */
 };
 
 struct mew_table {
 	uint64_t magic;
-	uint64_t bytes;      /* of the space in use */
+	uint64_t bytes; /* of the space in use */
 	uint64_t generation;
 	uint32_t n_modules;
 	uint32_t pad;
 	struct mew_table_module modules[MEW_TABLE_MODULES]; /* in order of arrival, not of pc */
 };
 
-/* The rule for pc, or NULL: no module there, or no rule. *ret_module (may be NULL) is set when a module covers pc. Every offset that a
- * hostile or torn space holds is checked against space_bytes. */
+/* The rule for pc, or NULL: no module there, or no rule. *ret_module (may be NULL) is set when a
+ * module covers pc. Every offset that a hostile or torn space holds is checked against space_bytes.
+ */
 const struct mew_rule *mew_table_find(const struct mew_table *t, size_t space_bytes, uint64_t pc,
 				      const struct mew_table_module **ret_module);
 

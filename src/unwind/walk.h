@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * walk.h: the walk over one stack by the tables: registers and a way to read memory in, return addresses out. Takes no lock, allocates
- * nothing, calls no library: it runs inside malloc. Knows nothing of samples, threads or symbols.
+ * walk.h: the walk over one stack by the tables: registers and a way to read memory in, return
+ * addresses out. Takes no lock, allocates nothing, calls no library: it runs inside malloc. Knows
+ * nothing of samples, threads or symbols.
  */
 #ifndef MEW_UNWIND_WALK_H
 #define MEW_UNWIND_WALK_H
@@ -11,15 +12,18 @@
 #define MEW_WALK_FRAMES 1024 /* frames a stack at most; a deeper one is cut: MEW_WALK_DEEP */
 #define MEW_WALK_REGS 17     /* DWARF registers of x86-64, RIP last */
 
-/* Where the walk starts. Registers by DWARF number; known has a bit for each that is (pc, sp, fp at least). */
+/* Where the walk starts. Registers by DWARF number; known has a bit for each that is (pc, sp, fp at
+ * least). */
 struct mew_walk_start {
 	uint64_t pc, sp, fp;
 	const uint64_t *regs; /* MEW_WALK_REGS values for MEW_CFA_OTHER, or NULL */
 	uint32_t known;
-	int pc_is_return;     /* 1: pc is a return address (the hook's caller): the rule is looked up at pc - 1 */
+	int pc_is_return; /* 1: pc is a return address (the hook's caller): the rule is looked up at
+			     pc - 1 */
 };
 
-/* The stack's memory: either copied bytes (CPU samples) or the live stack (bytes == NULL: addresses are read directly). */
+/* The stack's memory: either copied bytes (CPU samples) or the live stack (bytes == NULL: addresses
+ * are read directly). */
 struct mew_walk_stack {
 	uint64_t lo, hi;      /* readable addresses: [lo, hi); nothing outside is ever read */
 	const uint8_t *bytes; /* of lo, or NULL: live */
@@ -27,13 +31,16 @@ struct mew_walk_stack {
 
 /* Where a stack may end well. */
 struct mew_walk_root {
-	uint64_t lo, hi; /* a return address in [lo, hi): the frame before it is the case's entry. 0,0: only the outermost frame */
+	uint64_t lo, hi; /* a return address in [lo, hi): the frame before it is the case's entry.
+			    0,0: only the outermost frame */
 };
 
 enum mew_walk_end {
-	MEW_WALK_ROOT,      /* reached the root range: complete; the runner's own frame is not in the result */
-	MEW_WALK_OUTERMOST, /* reached a frame whose return address is undefined (thread start, _start): complete for a whole program
-			     * or a pool thread, not for a loop thread */
+	MEW_WALK_ROOT, /* reached the root range: complete; the runner's own frame is not in the
+			  result */
+	MEW_WALK_OUTERMOST, /* reached a frame whose return address is undefined (thread start,
+			     * _start): complete for a whole program or a pool thread, not for a
+			     * loop thread */
 	MEW_WALK_CUT,       /* the next word lies above hi: the copy was too small */
 	MEW_WALK_NO_MODULE, /* pc in no module of the table */
 	MEW_WALK_NO_RULE,   /* module known, no rule or MEW_CFA_EVALUATE */
@@ -44,14 +51,17 @@ enum mew_walk_end {
 struct mew_walk_result {
 	enum mew_walk_end end;
 	uint32_t n_frames;
-	uint64_t broke_at; /* pc of the frame that could not be left, for all but ROOT and OUTERMOST */
-	/* Innermost first. Frame 0 is start.pc; the others are return addresses (look symbols up at pc - 1), unless bit i%64 of
-	 * exact[i/64] is set: a frame that a signal interrupted (look it up at pc). */
+	uint64_t broke_at; /* pc of the frame that could not be left, for all but ROOT and OUTERMOST
+			    */
+	/* Innermost first. Frame 0 is start.pc; the others are return addresses (look symbols up at
+	 * pc - 1), unless bit i%64 of exact[i/64] is set: a frame that a signal interrupted (look
+	 * it up at pc). */
 	uint64_t exact[MEW_WALK_FRAMES / 64];
 	uint64_t pcs[MEW_WALK_FRAMES];
 };
 
-/* A small cache of rules by pc, the caller's, one a thread or drainer; zeroed to start. Stamped with the table's generation. */
+/* A small cache of rules by pc, the caller's, one a thread or drainer; zeroed to start. Stamped
+ * with the table's generation. */
 struct mew_walk_cache {
 	uint64_t generation;
 	struct {
@@ -62,7 +72,7 @@ struct mew_walk_cache {
 
 /* Walk. cache may be NULL. Never fails: ret->end tells how it ended. */
 void mew_walk(const struct mew_table *t, size_t space_bytes, const struct mew_walk_start *start,
-	      const struct mew_walk_stack *stack, const struct mew_walk_root *root, struct mew_walk_cache *cache,
-	      struct mew_walk_result *ret);
+	      const struct mew_walk_stack *stack, const struct mew_walk_root *root,
+	      struct mew_walk_cache *cache, struct mew_walk_result *ret);
 
 #endif
