@@ -154,8 +154,8 @@ static struct mew_string_slot *find_slot(const struct mew_strings *s, const char
 	for (;; i = (i + 1) & (s->cap - 1)) {
 		struct mew_string_slot *slot = &s->slots[i];
 
-		if (!slot->text || (slot->hash == hash && slot->len == len &&
-				    !memcmp(slot->text, text, len)))
+		if (!slot->text ||
+		    (slot->hash == hash && slot->len == len && !memcmp(slot->text, text, len)))
 			return slot;
 	}
 }

@@ -23,8 +23,7 @@ char *mew_arena_strdup(struct mew_arena *a, const char *s);
 char *mew_arena_strndup(struct mew_arena *a, const char *s, size_t len);
 
 /* An array of n zeroed T; NULL when n * sizeof(T) overflows, too. */
-#define MEW_ARENA_NEW(a, type, n)                                                                  \
-	((type *)mew_arena_array((a), (n), sizeof(type), _Alignof(type)))
+#define MEW_ARENA_NEW(a, type, n) ((type *)mew_arena_array((a), (n), sizeof(type), _Alignof(type)))
 void *mew_arena_array(struct mew_arena *a, size_t n, size_t elem, size_t align);
 
 /*

@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 /*
- * Makes *base (a T *, passed as &pointer) hold at least `need` elements of `elem` bytes; *cap is the
- * capacity in elements, 0 with *base NULL to begin with. Grows by half at least. New elements are
- * not initialised. 0 or -ENOMEM (too many bytes count as that); nothing changes on failure. The
+ * Makes *base (a T *, passed as &pointer) hold at least `need` elements of `elem` bytes; *cap is
+ * the capacity in elements, 0 with *base NULL to begin with. Grows by half at least. New elements
+ * are not initialised. 0 or -ENOMEM (too many bytes count as that); nothing changes on failure. The
  * caller frees *base.
  */
 int mew_array_grow(void *base, size_t *cap, size_t need, size_t elem);

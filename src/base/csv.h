@@ -19,8 +19,8 @@ struct mew_csv {
 void mew_csv_init(struct mew_csv *csv, struct mew_buffer *out);
 
 /*
- * A text cell. One that begins with = + - @, a tab or a CR gets a leading ' : spreadsheets would run
- * it as a formula. NULL is an empty cell.
+ * A text cell. One that begins with = + - @, a tab or a CR gets a leading ' : spreadsheets would
+ * run it as a formula. NULL is an empty cell.
  */
 void mew_csv_text(struct mew_csv *csv, const char *text);
 

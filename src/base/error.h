@@ -27,7 +27,8 @@ int mew_error_vset(struct mew_error *e, int code, const char *fmt, va_list ap)
 int mew_error_errno(struct mew_error *e, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Puts text before what e holds, e.g. the file that was being read. Returns e's code, or 0 for NULL. */
+/* Puts text before what e holds, e.g. the file that was being read. Returns e's code, or 0 for
+ * NULL. */
 int mew_error_prefix(struct mew_error *e, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -106,12 +106,13 @@ int mew_parse_double(const char *s, double *ret)
 
 int mew_parse_time(const char *s, double *ret_seconds)
 {
+	/* Fractions by division: 0.1 / 1000 is rounded once, 100us is exactly the 1e-4 of C. */
 	static const struct {
 		const char *name;
-		double seconds;
+		double times, over;
 	} units[] = {
-		{"", 1},     {"s", 1},	{"ms", 1e-3}, {"us", 1e-6}, {"\xc2\xb5s", 1e-6},
-		{"ns", 1e-9}, {"m", 60}, {"min", 60},  {"h", 3600},
+		{"", 1, 1},     {"s", 1, 1},  {"ms", 1, 1e3}, {"us", 1, 1e6}, {"\xc2\xb5s", 1, 1e6},
+		{"ns", 1, 1e9}, {"m", 60, 1}, {"min", 60, 1}, {"h", 3600, 1},
 	};
 	const char *end;
 	double value;
@@ -125,9 +126,7 @@ int mew_parse_time(const char *s, double *ret_seconds)
 	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strcmp(end, units[i].name))
 			continue;
-		/* Dividing by a whole number of units rounds once: 100us is exactly 1e-4. */
-		value = units[i].seconds < 1 ? value / (1 / units[i].seconds) :
-					       value * units[i].seconds;
+		value = value * units[i].times / units[i].over;
 		if (__builtin_isinf(value))
 			return -ERANGE;
 		*ret_seconds = value;

@@ -23,7 +23,8 @@ int mew_parse_double(const char *s, double *ret);
 /* A number >= 0 with a unit ns, us, ms, s, m (or min), h; seconds without one. */
 int mew_parse_time(const char *s, double *ret_seconds);
 
-/* A number >= 0 with a unit B, k, M, G, T (or KiB, KB, ...): powers of 1024, whatever the spelling. */
+/* A number >= 0 with a unit B, k, M, G, T (or KiB, KB, ...): powers of 1024, whatever the spelling.
+ */
 int mew_parse_bytes(const char *s, uint64_t *ret_bytes);
 
 /*
@@ -32,7 +33,8 @@ int mew_parse_bytes(const char *s, uint64_t *ret_bytes);
  */
 enum { MEW_NUMBER_SIZE = 32 };
 
-/* 4 significant digits and the unit: `5.282 us`, `77.22 us`, `514.8 ns`; below 1 ns `0.250 ns`; `0`. */
+/* 4 significant digits and the unit: `5.282 us`, `77.22 us`, `514.8 ns`; below 1 ns `0.250 ns`;
+ * `0`. */
 char *mew_format_time(char *buf, size_t n, double seconds);
 
 /* Exact up to `9999 B`, then `390.6 KiB`; a mean below 10 keeps decimals, `0.250 B`; `0`. */

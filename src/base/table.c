@@ -38,7 +38,7 @@ struct mew_table {
 /* How the table is laid out for one width. */
 struct layout {
 	bool *shown;
-	size_t *widths;	   /* of each column's title and cells */
+	size_t *widths;    /* of each column's title and cells */
 	size_t *fractions; /* MEW_ALIGN_POINT: the longest part from the point on */
 };
 
@@ -287,7 +287,8 @@ static void put_mark(struct mew_buffer *out, char mark, bool color)
 		mew_buffer_printf(out, "%c ", mark);
 }
 
-/* The last cell, in `room` columns (0 = no limit). Returns whether more than its location is gone. */
+/* The last cell, in `room` columns (0 = no limit). Returns whether more than its location is gone.
+ */
 static bool put_last(struct mew_buffer *out, const char *text, size_t room, bool color)
 {
 	size_t start = out->len, location;

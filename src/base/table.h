@@ -25,8 +25,8 @@ struct mew_column {
 	const char *title; /* borrowed for the table's life */
 	enum mew_align align;
 	/*
-	 * 0 = always there. Else the column is optional: 1 comes first when there is room, then 2, ...
-	 * Columns of equal worth come and go together. The last column is always there.
+	 * 0 = always there. Else the column is optional: 1 comes first when there is room, then 2,
+	 * ... Columns of equal worth come and go together. The last column is always there.
 	 */
 	int worth;
 	/* Shown only when a cell is something else than `0`, `0%`, `-` or nothing. */

@@ -11,19 +11,19 @@ struct range {
 
 /* Columns of a terminal: the ranges that names in programs and labels meet, not all of Unicode. */
 static const struct range zero_width[] = {
-	{0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x0610, 0x061a}, {0x064b, 0x065f},
-	{0x0900, 0x0902}, {0x093c, 0x093c}, {0x0941, 0x0948}, {0x094d, 0x094d}, {0x0e31, 0x0e31},
-	{0x0e34, 0x0e3a}, {0x0e47, 0x0e4e}, {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200b, 0x200f},
-	{0x2060, 0x2064}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xfeff, 0xfeff},
+	{0x0300, 0x036f},   {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x0610, 0x061a}, {0x064b, 0x065f},
+	{0x0900, 0x0902},   {0x093c, 0x093c}, {0x0941, 0x0948}, {0x094d, 0x094d}, {0x0e31, 0x0e31},
+	{0x0e34, 0x0e3a},   {0x0e47, 0x0e4e}, {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200b, 0x200f},
+	{0x2060, 0x2064},   {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xfeff, 0xfeff},
 	{0xe0100, 0xe01ef},
 };
 
 static const struct range two_wide[] = {
-	{0x1100, 0x115f},   {0x231a, 0x231b},	{0x23e9, 0x23ec},   {0x2614, 0x2615},
-	{0x26a1, 0x26a1},   {0x2705, 0x2705},	{0x274c, 0x274c},   {0x2e80, 0x303e},
-	{0x3041, 0x33ff},   {0x3400, 0x4dbf},	{0x4e00, 0x9fff},   {0xa000, 0xa4cf},
-	{0xa960, 0xa97c},   {0xac00, 0xd7a3},	{0xf900, 0xfaff},   {0xfe30, 0xfe6f},
-	{0xff00, 0xff60},   {0xffe0, 0xffe6},	{0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff},
+	{0x1100, 0x115f},   {0x231a, 0x231b},   {0x23e9, 0x23ec},   {0x2614, 0x2615},
+	{0x26a1, 0x26a1},   {0x2705, 0x2705},   {0x274c, 0x274c},   {0x2e80, 0x303e},
+	{0x3041, 0x33ff},   {0x3400, 0x4dbf},   {0x4e00, 0x9fff},   {0xa000, 0xa4cf},
+	{0xa960, 0xa97c},   {0xac00, 0xd7a3},   {0xf900, 0xfaff},   {0xfe30, 0xfe6f},
+	{0xff00, 0xff60},   {0xffe0, 0xffe6},   {0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff},
 	{0x1f900, 0x1f9ff}, {0x20000, 0x2fffd}, {0x30000, 0x3fffd},
 };
 
@@ -144,18 +144,26 @@ size_t mew_text_location(const char *s)
 	return len;
 }
 
-/* Bytes of an operator's name at s, whose < and > are no brackets; 0 for another text. */
-static size_t operator_span(const char *s, size_t len)
+static bool in_name(char c)
 {
-	static const char *const names[] = {"operator<=>", "operator<<=", "operator>>=",
-					    "operator<<",  "operator>>",  "operator<=",
-					    "operator>=",  "operator->*", "operator->",
-					    "operator<",   "operator>"};
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
+/* Bytes of an operator's name at s + at, whose < and > are no brackets; 0 for another text. */
+static size_t operator_span(const char *s, size_t at, size_t len)
+{
+	static const char *const names[] = {
+		"operator<=>", "operator<<=", "operator>>=", "operator<<",
+		"operator>>",  "operator<=",  "operator>=",  "operator->*",
+		"operator->",  "operator<",   "operator>"};
 	size_t i, n;
 
+	if (s[at] != 'o' || (at && in_name(s[at - 1])))
+		return 0;
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		n = strlen(names[i]);
-		if (n <= len && !memcmp(s, names[i], n))
+		if (n <= len - at && !memcmp(s + at, names[i], n))
 			return n;
 	}
 	return 0;
@@ -167,7 +175,7 @@ static void collapse(struct mew_buffer *out, const char *s, size_t len)
 	size_t depth = 0, i, n;
 
 	for (i = 0; i < len; i++) {
-		n = operator_span(s + i, len - i);
+		n = operator_span(s, i, len);
 		if (n) {
 			if (!depth)
 				mew_buffer_add(out, s + i, n);

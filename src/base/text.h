@@ -24,8 +24,8 @@ size_t mew_text_width_n(const char *s, size_t len);
 
 /*
  * Appends s so that it cannot disturb a terminal or a table: `\n`, `\t`, `\r`, other control bytes
- * and bytes that are no UTF-8 as `\x1b`, C1 and bidirectional controls as `\u202e`. Printable text is
- * unchanged, backslashes too.
+ * and bytes that are no UTF-8 as `\x1b`, C1 and bidirectional controls as `\u202e`. Printable text
+ * is unchanged, backslashes too.
  */
 int mew_text_escape(struct mew_buffer *out, const char *s);
 
