@@ -52,7 +52,8 @@ below bench base channel
 below heap base channel unwind
 below unwind base channel
 below kernel base channel
-below symbol base channel
+# A module's mapping and its tables are unwind's; symbol reads the same modules.
+below symbol base channel unwind
 below profile base channel
 below store base channel kernel unwind symbol profile
 below output base channel kernel unwind symbol profile

@@ -1,0 +1,139 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What test.sh does not look at: other compilers, sanitizers, headers, scripts, packaging. Each
+# check is one line; the last line is `N passed, N failed`. Logs are in build/ci/.
+
+# shellcheck source=tools/dev/lib.sh
+. "$(dirname "$0")/lib.sh"
+cd "$dev_top" || exit 1
+
+install_packages build test ci
+ci=$dev_top/build/ci
+rm -rf "$ci"
+mkdir -p "$ci" || exit 1
+passed=0
+failed=0
+
+# check NAME COMMAND...
+check()
+{
+	name=$1
+	shift
+	if "$@" >"$ci/$name.log" 2>&1 </dev/null; then
+		passed=$((passed + 1))
+		echo "ok - $name"
+	else
+		failed=$((failed + 1))
+		echo "not ok - $name"
+		tail -n 40 "$ci/$name.log" | sed 's/^/    /'
+	fi
+}
+
+# files PATTERN...: tracked files, or all of a tree that is no clone.
+files()
+{
+	if [ -e .git ]; then
+		git ls-files "$@"
+	else
+		for pattern in "$@"; do
+			find . -path ./build -prune -o -path "./$pattern" -print
+		done
+	fi
+}
+
+tree_state()
+{
+	[ ! -e .git ] || git status --porcelain
+}
+
+# build_strictly NAME ARG...: configured with ARG, warnings are errors, unit tests pass.
+build_strictly()
+{
+	dir=$ci/build-$1
+	shift
+	configure_in "$dir" --enable-werror "$@" && build_in "$dir" && build_in "$dir" check-unit
+}
+
+run_shellcheck()
+{
+	# shellcheck disable=SC2046 # the names hold no blanks
+	shellcheck -x bootstrap .ci/run $(files '*.sh')
+}
+
+# Each public header alone, by both compilers, as the oldest C and C++ that users may have.
+check_public_headers()
+{
+	status=0
+	for header in $(files 'include/mew/*.h'); do
+		for cc in gcc clang; do
+			echo "$cc $header"
+			echo "#include \"$dev_top/$header\"" |
+				$cc -x c -std=c99 -pedantic -Wall -Wextra -Wshadow -Werror -Iinclude \
+					-fsyntax-only - || status=1
+			echo "#include \"$dev_top/$header\"" |
+				$cc -x c++ -std=c++11 -pedantic -Wall -Wextra -Wshadow -Werror \
+					-Iinclude -fsyntax-only - || status=1
+		done
+	done
+	return $status
+}
+
+# Each of our own headers includes what it needs.
+check_own_headers()
+{
+	status=0
+	for header in $(files 'src/*.h' 'tools/*.h'); do
+		echo "$header"
+		echo "#include \"$dev_top/$header\"" |
+			gcc -x c -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -Iinclude -Isrc \
+				-I"$dev_top/build" -fsyntax-only - || status=1
+	done
+	return $status
+}
+
+# Installed under a prefix with a blank, then moved: everything is found from where it is now.
+check_install()
+{
+	dir=$ci/build-install
+	configure_in "$dir" --prefix="$ci/a prefix" && build_in "$dir" || return 1
+	make -C "$dir" install DESTDIR="$ci/stage of files" || return 1
+	mv "$ci/stage of files$ci/a prefix" "$ci/moved here" || return 1
+	find "$ci/moved here" | sort
+	if [ -x "$ci/moved here/bin/mew-perf" ]; then
+		"$ci/moved here/bin/mew-perf" --version || return 1
+	fi
+	make -C "$dir" install && make -C "$dir" uninstall || return 1
+	[ -z "$(find "$ci/a prefix" ! -type d)" ] || {
+		echo "uninstall leaves:"
+		find "$ci/a prefix" ! -type d
+		return 1
+	}
+}
+
+check_dist()
+{
+	dir=$ci/build-dist
+	configure_in "$dir" && make -C "$dir" -j"$dev_jobs" && make -C "$dir" distcheck
+}
+
+check_no_change()
+{
+	tree_state | diff -u "$ci/tree.before" -
+}
+
+tree_state >"$ci/tree.before"
+check shellcheck run_shellcheck
+check public-headers check_public_headers
+configure_in build || die "configure failed"
+check own-headers check_own_headers
+check format make -C build check-format
+check gcc-werror build_strictly gcc CC=gcc CXX=g++
+check clang-werror build_strictly clang CC=clang CXX=clang++
+check sanitizers build_strictly sanitizers CC=gcc --enable-sanitizers=address,undefined
+check valgrind make -C "$ci/build-gcc" check-valgrind
+check install check_install
+check distcheck check_dist
+check tree-unchanged check_no_change
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
