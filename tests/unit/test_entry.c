@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "channel/entry.h"
+#include "unit.h"
+
+static void entry_names_follow_the_list(void **state)
+{
+	(void)state;
+	assert_string_equal(mew_entry_name(MEW_ENTRY_malloc), "malloc");
+	assert_string_equal(mew_entry_name(MEW_ENTRY_posix_memalign), "posix_memalign");
+	assert_string_equal(mew_entry_name(MEW_N_ENTRIES - 1), "malloc_usable_size");
+	assert_string_equal(mew_entry_name(MEW_N_ENTRIES), "?");
+	assert_string_equal(mew_entry_name(UINT32_MAX), "?");
+}
+
+static void every_entry_point_is_the_allocator(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < MEW_N_ENTRIES; i++)
+		assert_int_equal(mew_entry_role(mew_entry_name(i)), MEW_ENTRY_ROLE_ALLOCATOR);
+}
+
+static void internals_of_the_allocator_are_known_with_their_suffixes(void **state)
+{
+	(void)state;
+	assert_int_equal(mew_entry_role("_int_malloc"), MEW_ENTRY_ROLE_ALLOCATOR);
+	assert_int_equal(mew_entry_role("_int_free.part.0"), MEW_ENTRY_ROLE_ALLOCATOR);
+	assert_int_equal(mew_entry_role("malloc@@GLIBC_2.2.5"), MEW_ENTRY_ROLE_ALLOCATOR);
+	assert_int_equal(mew_entry_role("free(void*)"), MEW_ENTRY_ROLE_ALLOCATOR);
+}
+
+static void wrappers_are_told_from_the_allocator(void **state)
+{
+	(void)state;
+	assert_int_equal(mew_entry_role("strdup"), MEW_ENTRY_ROLE_WRAPPER);
+	assert_int_equal(mew_entry_role("operator new[](unsigned long)"), MEW_ENTRY_ROLE_WRAPPER);
+	assert_int_equal(mew_entry_role("std::vector<int>::push_back(int&&)"),
+			 MEW_ENTRY_ROLE_WRAPPER);
+	assert_int_equal(mew_entry_role("__gnu_cxx::new_allocator<char>::allocate"),
+			 MEW_ENTRY_ROLE_WRAPPER);
+}
+
+static void other_functions_have_no_role(void **state)
+{
+	(void)state;
+	assert_int_equal(mew_entry_role(NULL), MEW_ENTRY_ROLE_NONE);
+	assert_int_equal(mew_entry_role(""), MEW_ENTRY_ROLE_NONE);
+	assert_int_equal(mew_entry_role("main"), MEW_ENTRY_ROLE_NONE);
+	assert_int_equal(mew_entry_role("mallocate"), MEW_ENTRY_ROLE_NONE);
+	assert_int_equal(mew_entry_role("my_malloc"), MEW_ENTRY_ROLE_NONE);
+	assert_int_equal(mew_entry_role("Pool::free(void*)"), MEW_ENTRY_ROLE_NONE);
+	assert_int_equal(mew_entry_role("(anonymous namespace)::f()"), MEW_ENTRY_ROLE_NONE);
+	assert_int_equal(mew_entry_role("operator<<(std::ostream&)"), MEW_ENTRY_ROLE_NONE);
+}
+
+static void products_that_overflow_saturate(void **state)
+{
+	(void)state;
+	assert_int_equal(mew_entry_times(3, 7), 21);
+	assert_int_equal(mew_entry_times(SIZE_MAX / 2 + 1, 2), SIZE_MAX);
+	assert_int_equal(mew_entry_times(0, SIZE_MAX), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(entry_names_follow_the_list),
+		cmocka_unit_test(every_entry_point_is_the_allocator),
+		cmocka_unit_test(internals_of_the_allocator_are_known_with_their_suffixes),
+		cmocka_unit_test(wrappers_are_told_from_the_allocator),
+		cmocka_unit_test(other_functions_have_no_role),
+		cmocka_unit_test(products_that_overflow_saturate),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
