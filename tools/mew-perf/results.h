@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * results.h: where results go: standard output and the files of -o and --csv, by the options.
+ */
+#ifndef MEW_PERF_RESULTS_H
+#define MEW_PERF_RESULTS_H
+
+#include "command.h"
+#include "output/output.h"
+
+/* After the options are read: choose each file's format, look whether it can be written. Says what
+ * is wrong. 0, or the exit status. */
+int mew_results_check(struct mew_options *o);
+
+/* How to show: width and colour of the terminal on standard output, what the options say. */
+void mew_results_options(const struct mew_options *o, struct mew_output_options *ret);
+
+enum mew_results_where {
+	MEW_RESULTS_STDOUT = 1,
+	MEW_RESULTS_FILES = 2,
+	MEW_RESULTS_ALL = 3,
+};
+
+/* Does text go to standard output? */
+int mew_results_text(const struct mew_options *o);
+
+/* Write one result. Says what failed. 0, or the exit status. */
+int mew_results_write(const struct mew_options *o, const struct mew_output_input *in,
+		      const struct mew_output_options *how, enum mew_results_where where);
+
+/* Write text to standard output. Says what failed. 0, or the exit status. */
+int mew_results_print(const struct mew_buffer *text);
+
+#endif
