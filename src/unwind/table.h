@@ -31,6 +31,7 @@ enum mew_rule_cfa {
 	MEW_CFA_SIGNAL, /* signal frame: all registers from the ucontext on the stack (cpu part
 			   knows where) */
 	MEW_CFA_EVALUATE, /* a rule that the table cannot say: counted, broken here */
+	MEW_CFA_DEREF_SP, /* *(sp + cfa_off) + aux: stacks realigned by hand-written assembly */
 };
 
 enum mew_rule_fp {

@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The walk runs inside malloc: it calls nothing, and it keeps nothing between calls.
+
+# shellcheck source=tests/integration/lib.sh
+. "${MEW_SRCDIR:-$(dirname "$0")/../..}/tests/integration/lib.sh"
+
+need nm size
+archive=$MEW_BUILDDIR/src/unwind/.libs/libunwindwalk.a
+[ -f "$archive" ] || broken "no $archive"
+
+nm -u "$archive" >undefined || broken "nm cannot read $archive"
+grep -wE 'U|w' undefined | grep -vwE 'mew_table_find|_GLOBAL_OFFSET_TABLE_' >calls
+[ ! -s calls ] || fail "the walk calls a library" calls
+pass "the walk calls no library"
+
+size "$archive" >sizes || broken "size cannot read $archive"
+awk 'NR > 1 { n++; writable += $2 + $3 } END { exit !(n == 2 && writable == 0) }' sizes ||
+	fail "the walk has writable data" sizes
+pass "the walk has no writable data"
+
+echo "1..$mew_count"
