@@ -174,10 +174,12 @@ struct mew_msg_round {
 	uint64_t wall_ns;    /* longest thread's end - begin - paused */
 	uint64_t paused_ns;  /* summed over the threads */
 	uint64_t n_pauses;   /* outermost ones, summed */
-	uint64_t pause_pair_ns; /* what a pause pair costs in the mode in force, calibrated; 0: not
-				   known yet */
-	uint32_t pause_mode;    /* enum mew_pause_mode in force, never AUTO */
-	uint32_t n_threads;     /* harness threads in the loop */
+	uint64_t pause_pair_ns;  /* what a pause pair costs in the mode in force, calibrated; 0: not
+				    known yet */
+	uint64_t pause_clock_ns; /* the same by the clock alone, */
+	uint64_t pause_ioctl_ns; /* and in RUN's ioctl_mode; 0: not known, or it cannot be done */
+	uint32_t pause_mode;     /* enum mew_pause_mode in force, never AUTO */
+	uint32_t n_threads;      /* harness threads in the loop */
 };
 
 struct mew_msg_plan {
@@ -199,7 +201,9 @@ struct mew_msg_counter {
 	struct mew_message_header header;
 	uint32_t kind; /* enum mew_counter_unit */
 	uint32_t pad;
-	double value; /* raw, summed over the threads */
+	double value; /* summed over the threads. What the benchmark counted in all rounds is scaled
+		       * to the measured ones (sampled or tracked): PER_ITERATION is still to be
+		       * divided by their iterations, PER_SECOND by their wall time */
 	char name[MEW_LABEL_BYTES];
 };
 

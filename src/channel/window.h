@@ -51,13 +51,54 @@ enum mew_window_place {
 /* Bytes of a window for n_threads harness threads. */
 uint64_t mew_window_bytes(unsigned n_threads);
 
-/* Where time_ns lies for thread slot (< n_threads; checked). Safe against a target that writes
- * meanwhile. */
+/* Where time_ns lies for thread slot. Safe against a target that writes meanwhile. A slot of
+ * w->n_threads or more is OUTSIDE; but the target can write n_threads too, so a reader compares
+ * slot with the number that it mapped itself. */
 enum mew_window_place mew_window_place(const struct mew_window *w, unsigned slot, uint64_t time_ns);
 
-/* The part of [from_ns, to_ns) that lies inside pauses of slot: for off-CPU time. *ret_forgotten is
- * set to 1 when some of it cannot be told. */
+/* The part of [from_ns, to_ns), in ns, that lies inside pauses of slot: for off-CPU time.
+ * *ret_forgotten is set to 1 when some of it cannot be told. */
 uint64_t mew_window_paused(const struct mew_window *w, unsigned slot, uint64_t from_ns,
 			   uint64_t to_ns, int *ret_forgotten);
+
+/* The target's side. Each is called by the thread that t belongs to, and by no other. */
+
+/* A round starts. Until the loop has begun nothing is inside. */
+static inline void mew_window_round(struct mew_window_thread *t)
+{
+	__atomic_store_n(&t->begin_ns, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&t->end_ns, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&t->paused_ns, 0, __ATOMIC_RELAXED);
+}
+
+static inline void mew_window_begin(struct mew_window_thread *t, uint64_t now_ns)
+{
+	__atomic_store_n(&t->begin_ns, now_ns, __ATOMIC_RELEASE);
+}
+
+static inline void mew_window_end(struct mew_window_thread *t, uint64_t now_ns)
+{
+	__atomic_store_n(&t->end_ns, now_ns, __ATOMIC_RELEASE);
+}
+
+static inline void mew_window_pause(struct mew_window_thread *t, uint64_t now_ns)
+{
+	uint64_t i = t->n_opened;
+	struct mew_window_pause *p = &t->pauses[i % MEW_WINDOW_PAUSES];
+
+	__atomic_store_n(&p->begin_ns, now_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->end_ns, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&t->n_opened, i + 1, __ATOMIC_RELEASE);
+}
+
+/* Ends the pause that the last mew_window_pause began at begin_ns. */
+static inline void mew_window_resume(struct mew_window_thread *t, uint64_t begin_ns,
+				     uint64_t now_ns)
+{
+	struct mew_window_pause *p = &t->pauses[(t->n_opened - 1) % MEW_WINDOW_PAUSES];
+
+	__atomic_store_n(&t->paused_ns, t->paused_ns + (now_ns - begin_ns), __ATOMIC_RELAXED);
+	__atomic_store_n(&p->end_ns, now_ns, __ATOMIC_RELEASE);
+}
 
 #endif
