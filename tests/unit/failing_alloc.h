@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Allocations that fail on demand, in a test linked with $(FAILING_ALLOC_LDFLAGS): the linker sends
+ * Allocations that fail on demand, in a test linked with $(FAILING_ALLOC_FLAGS): the linker sends
  * the malloc, calloc and realloc of every object of the program here. Those inside shared libraries
  * (strdup, vasprintf, cmocka) are not reached. Include it in one source of the program.
  *
