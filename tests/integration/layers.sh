@@ -50,6 +50,14 @@ below base
 below channel base
 below bench base channel
 below heap base channel unwind
+
+# What makes the tables needs libdw and runs in mew-perf: the hook only walks them.
+: >"$bad"
+grep -nE '^#[[:space:]]*include[[:space:]]*"unwind/' "$src"/heap/*.[ch] 2>/dev/null |
+	grep -vE '"unwind/(walk|table)\.h"' >"$bad"
+[ ! -s "$bad" ] || fail "src/heap includes more of unwind than the walk" "$bad"
+pass "src/heap includes only the walk of unwind"
+
 below unwind base channel
 below kernel base channel
 # A module's mapping and its tables are unwind's; symbol reads the same modules.
