@@ -454,9 +454,7 @@ static void say_unknown(const struct mew_command *command, const char *word)
 		mew_say_error("option '%.*s' is ambiguous", (int)len, word);
 	else
 		mew_say_error("unknown option '%.*s'", (int)len, word);
-	mew_say_error_hint(
-		"'mew-perf %s -h' lists the options; those of the program stand behind it",
-		command->name);
+	mew_say_error_hint("'mew-perf %s -h' lists the options", command->name);
 }
 
 /* Say what getopt found wrong. */
