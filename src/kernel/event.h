@@ -31,6 +31,7 @@ struct mew_event {
 };
 
 #define MEW_STACK_BYTES_DEFAULT 8192
+#define MEW_CLOCK_PERIOD_MIN_NS 10000 /* the kernel samples its clocks no faster */
 
 /*
  * Fill ret for the event named name; NULL: cycles:u where the machine counts them (tried by opening
@@ -38,8 +39,9 @@ struct mew_event {
  * sampled here. interval_s: time between samples, converted to the event's period (HARDWARE: by a
  * frequency measured or estimated; OTHER: every occurrence, or the count given). count: 0, or the
  * exact period (wins over interval). stack_bytes: of the user stack copy, a multiple of 8 below 64
- * KiB. Errors: -EINVAL not an event, -ENOENT not on this machine, -EACCES/-EPERM not permitted (the
- * text names kernel.perf_event_paranoid and its present value), -ENOSYS.
+ * KiB; 0: MEW_STACK_BYTES_DEFAULT. Errors: -EINVAL not an event, -ENOENT not on this machine,
+ * -EACCES/-EPERM not permitted (the text names kernel.perf_event_paranoid and its present value),
+ * -ENOSYS.
  */
 int mew_event_resolve(const char *name, double interval_s, uint64_t count, uint32_t stack_bytes,
 		      struct mew_event *ret, struct mew_error *error);
@@ -56,8 +58,12 @@ int mew_event_list(const char *glob, mew_event_name_fn fn, void *arg, struct mew
 /* perf_event_open, close-on-exec, as is. The descriptor or -errno. */
 int mew_event_open(const struct perf_event_attr *attr, int pid, int cpu, int group_fd);
 
-/* What the kernel makes of the text of an open that failed with err for event name: one line,
- * sysctl and value named. */
+/* Samples a second that the kernel lets through before it throttles; it lowers this by itself when
+ * samples are dear. 0: not known. */
+uint64_t mew_event_max_rate_hz(void);
+
+/* What a failed open of an event means: err is its errno (of either sign), name as in struct
+ * mew_event (NULL: cpu-clock:u). One line, sysctl and value named. */
 void mew_event_explain(int err, const char *name, struct mew_error *error);
 
 #endif
