@@ -30,10 +30,8 @@ MEW_BENCHMARK_VALUES(qsort_ints, state, "n", 100, 1000, 100000)
 		mew_fail(state, "no memory for %zu numbers", n);
 		return;
 	}
-	MEW_LOOP(state)
-	{
-		MEW_PAUSE(state) /* new input each time: in no figure */
-		{
+	MEW_LOOP(state) {
+		MEW_PAUSE(state) { /* new input each time: in no figure */
 			for (size_t i = 0; i < n; i++)
 				v[i] = (int)next_random(&seed);
 		}

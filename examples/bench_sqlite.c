@@ -51,12 +51,10 @@ MEW_BENCHMARK(insert_transaction, state)
 	sqlite3 *db = open_table(state);
 	sqlite3_stmt *insert = prepare(state, db, insert_sql);
 
-	MEW_LOOP(state)
-	{
+	MEW_LOOP(state) {
 		if (insert_rows(db, insert, 0, N_INSERTS) != SQLITE_OK)
 			mew_fail(state, "%s", sqlite3_errmsg(db));
-		MEW_PAUSE(state)
-		{
+		MEW_PAUSE(state) {
 			sqlite3_exec(db, "DELETE FROM item", NULL, NULL, NULL);
 		}
 	}
@@ -83,8 +81,7 @@ MEW_BENCHMARK(select_by_key, state)
 	sqlite3_stmt *select = prepare(state, db, "SELECT name FROM item WHERE id = ?");
 	int id = 0;
 
-	MEW_LOOP(state)
-	{
+	MEW_LOOP(state) {
 		id = (id + 7919) % N_ROWS;
 		sqlite3_bind_int(select, 1, id);
 		if (sqlite3_step(select) != SQLITE_ROW)
@@ -101,8 +98,7 @@ MEW_BENCHMARK(sum_by_group, state)
 	sqlite3 *db = open_filled(state);
 	sqlite3_stmt *sum = prepare(state, db, "SELECT part, sum(id) FROM item GROUP BY part");
 
-	MEW_LOOP(state)
-	{
+	MEW_LOOP(state) {
 		int n = 0;
 
 		while (sqlite3_step(sum) == SQLITE_ROW)

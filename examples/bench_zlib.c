@@ -45,8 +45,7 @@ MEW_BENCHMARK_VALUES(deflate_file, state, "level", 1, 6, 9)
 	if (!in)
 		return;
 	out = malloc(compressBound(len));
-	MEW_LOOP(state)
-	{
+	MEW_LOOP(state) {
 		uLongf n = compressBound(len);
 
 		if (!out || compress2(out, &n, in, len, level) != Z_OK)
@@ -71,8 +70,7 @@ MEW_BENCHMARK(inflate_file, state)
 	if (!packed || compress2(packed, &n_packed, in, len, 6) != Z_OK) {
 		mew_fail(state, "compress2 failed");
 	} else {
-		MEW_LOOP(state)
-		{
+		MEW_LOOP(state) {
 			uLongf n = len;
 
 			if (uncompress(in, &n, packed, n_packed) != Z_OK)
