@@ -27,10 +27,22 @@ struct mew_account {
 	double kernel_error_s; /* one standard error of kernel_s */
 	double weight_scale; /* factor on sum of periods so that ticks stand for the time they cover
 				(phase lost at round ends) */
+	/* Sums over the rounds, for finish. */
+	struct {
+		double count_s, clock_all_s;
+		double expected_s;  /* whole ticks that could be seen x their periods */
+		double delivered_s; /* ticks in user mode outside pauses x their periods */
+		double expected_s2; /* expected x period^2 */
+		double period_s2;   /* period^2 */
+	} sum;
 };
 
+/* Begin with a zeroed struct. */
 void mew_account_add(struct mew_account *a, const struct mew_account_round *r);
-/* After all rounds: kernel_s below twice its error becomes 0 (and user_s takes it). */
+/*
+ * After all rounds, once. kernel_s below twice its error becomes 0, and user_s and weight_scale
+ * take it. off_s is NAN when it is not known of a round; unexplained_s then is NAN, too.
+ */
 void mew_account_finish(struct mew_account *a);
 
 #endif

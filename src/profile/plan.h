@@ -61,27 +61,31 @@ struct mew_plan_result {
 	unsigned n_pairs;
 };
 
+/* Sums over SAMPLED rounds, and what the same iterations take unsampled. */
+struct mew_plan_sampled {
+	double sampled_s, plain_s; /* thread-time */
+	uint64_t iterations, ticks, samples;
+};
+
 struct mew_plan {
 	struct mew_plan_options options;
 	struct mew_plan_round round; /* the one that runs now */
 	double interval_s;
 	uint64_t random;
-	double iteration_s, elapsed_iteration_s; /* of a thread; the latter with its pauses */
+	double iteration_s;         /* of a thread, pauses taken out; by the last round */
+	double elapsed_iteration_s; /* with the pauses */
 	uint64_t warm_iterations;
 	double warm_elapsed_s;
-	double elapsed_s;        /* of everything */
-	uint64_t left[2], chunk; /* options.iterations: still to do, PLAIN and SAMPLED; size */
-	double plain_s;          /* thread-time of all PLAIN rounds */
+	double elapsed_s;         /* all rounds, with the pauses */
+	double sampled_wall_s;    /* SAMPLED rounds, discarded ones too */
+	uint64_t n_chunks, chunk; /* options.iterations in so many pairs; the one at hand */
+	double plain_s;           /* thread-time of the PLAIN rounds */
 	uint64_t plain_iterations;
 	double plain[MEW_PLAN_PAIRS]; /* time per iteration of each PLAIN round */
-	unsigned n_plain;
-	double ratio[MEW_PLAN_PAIRS]; /* SAMPLED / PLAIN of each pair since the last discard */
-	unsigned n_ratios;
-	double sampled_s, sampled_wall_s; /* since the last discard: thread-time, the longest's */
-	double paired_plain_s;            /* what their iterations take unsampled */
-	uint64_t sampled_iterations, samples, ticks;
-	double sampled_wall_all_s; /* discarded ones too */
-	unsigned n_discards;
+	double ratio[MEW_PLAN_PAIRS]; /* SAMPLED to PLAIN of each pair since the last discard */
+	unsigned n_plain, n_ratios, n_discards;
+	struct mew_plan_sampled sampled;     /* since the last discard */
+	struct mew_plan_sampled at_interval; /* since the interval changed */
 };
 
 void mew_plan_init(struct mew_plan *p, const struct mew_plan_options *options);

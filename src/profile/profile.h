@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "base/buffer.h"
 #include "base/error.h"
 
 enum mew_session_kind { MEW_SESSION_CPU = 1, MEW_SESSION_HEAP = 2 };
@@ -164,10 +165,27 @@ struct mew_pcase *mew_session_case(struct mew_session *s, const char *key, const
 struct mew_pvalue *mew_case_value(struct mew_session *s, struct mew_pcase *c, uint32_t stack,
 				  int whole);
 
+/* Adds a counter. 0 or -ENOMEM. */
+int mew_case_counter(struct mew_session *s, struct mew_pcase *c, const char *name, double value,
+		     int kind);
+
+/* By name, module, file and line: a total order that no run changes. */
+int mew_pfunction_compare(const struct mew_pfunction *a, const struct mew_pfunction *b);
+
+/* Appends "name (file.c:12)", or "name (module.so)" without debug info. 0 or -ENOMEM. */
+int mew_pfunction_describe(const struct mew_pfunction *f, struct mew_buffer *out);
+
+/* What follows the last slash. */
+const char *mew_base_name(const char *path);
+
+/* Half the width of the 95 % interval of a share p that n samples show. NAN without samples. */
+double mew_share_half_width(double p, uint64_t n);
+
 /*
  * Fill in what follows from the values: cpu top_function, top_self_s, top_share (+ half width),
- * user_time_s; heap top_allocator, total_bytes. Self time goes to the leaf node's function, summed
- * over all stacks.
+ * user_time_s; heap top_allocator, top_allocator_share, total_bytes. Self time goes to the leaf
+ * node's function, summed over all stacks; bytes to the function that answers for them (roles.h).
+ * Of equal functions the first by mew_pfunction_compare is the top. 0 or -ENOMEM.
  */
 int mew_case_summarise(struct mew_session *s, struct mew_pcase *c);
 

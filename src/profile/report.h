@@ -25,7 +25,7 @@ struct mew_report_row {
 struct mew_report_case {
 	const char *key, *label;
 	const struct mew_pcase *cpu, *heap; /* NULL: that session has no such case */
-	struct mew_report_row *rows;        /* by self + tax, then bytes, then name; total order */
+	struct mew_report_row *rows;        /* by self + tax, then bytes, total, name; no ties */
 	size_t n_rows;
 	struct mew_report_row all; /* the sums */
 };
@@ -33,7 +33,7 @@ struct mew_report_case {
 struct mew_report {
 	struct mew_report_case *cases;
 	size_t n_cases;
-	void *private_;
+	const struct mew_session *cpu, *heap; /* borrowed; NULL: none */
 };
 
 /* NULL: no memory. The sessions must outlive it. Cases are paired by key and label, in the order of
@@ -52,6 +52,8 @@ enum mew_report_sort {
 	MEW_SORT_HELD,
 	MEW_SORT_NAME
 };
+/* "blame", "self", "tax", "total", "allocs", "bytes", "peak", "held", "name"; NULL: no such. */
+const char *mew_report_sort_word(enum mew_report_sort by);
 int mew_report_sort_parse(const char *word, enum mew_report_sort *ret); /* 0 or -EINVAL */
 void mew_report_sort(struct mew_report *r, enum mew_report_sort by);
 

@@ -13,4 +13,12 @@
 
 #include <cmocka.h>
 
+/* Doubles that differ by no more than `by`. */
+#define assert_near(a, b, by)                                                                      \
+	do {                                                                                       \
+		double near_a_ = (a), near_b_ = (b);                                               \
+		if (!(near_a_ - near_b_ <= (by) && near_b_ - near_a_ <= (by)))                     \
+			fail_msg("%s is %.12g, not %.12g", #a, near_a_, near_b_);                  \
+	} while (0)
+
 #endif

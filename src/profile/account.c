@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <math.h>
+
+#include "profile/account.h"
+
+/*
+ * The clock starts a period anew when a round enables it, so of clock_all / period ticks only whole
+ * ones are delivered, and what follows the last of them is lost. The factor that makes up for it is
+ * taken over all rounds: rounds too short for a single tick are then covered by the longer ones.
+ */
+void mew_account_add(struct mew_account *a, const struct mew_account_round *r)
+{
+	/* A count of exactly n periods must not lose its last tick to rounding. */
+	double expected = r->period_s > 0 ? floor(r->clock_all_s / r->period_s + 1e-9) : 0;
+
+	a->wall_s += r->wall_s;
+	a->off_s += r->off_s;
+	a->sum.count_s += r->count_s;
+	a->sum.clock_all_s += r->clock_all_s;
+	a->sum.expected_s += expected * r->period_s;
+	a->sum.delivered_s += (double)r->ticks * r->period_s;
+	a->sum.expected_s2 += expected * r->period_s * r->period_s;
+	a->sum.period_s2 += r->period_s * r->period_s;
+}
+
+/*
+ * Each expected tick falls into user mode outside pauses or elsewhere: binomial. The end of a round
+ * adds one tick that may or may not have been in time.
+ */
+static double user_error(const struct mew_account *a)
+{
+	double p = a->sum.expected_s > 0 ? a->sum.delivered_s / a->sum.expected_s : 0;
+
+	if (p > 1)
+		p = 1;
+	return a->weight_scale * sqrt(a->sum.expected_s2 * p * (1 - p) + a->sum.period_s2);
+}
+
+void mew_account_finish(struct mew_account *a)
+{
+	a->weight_scale = 1;
+	if (a->sum.expected_s > 0)
+		a->weight_scale = a->sum.clock_all_s / a->sum.expected_s;
+	a->user_s = a->weight_scale * a->sum.delivered_s;
+	a->kernel_s = a->sum.count_s - a->user_s;
+	a->kernel_error_s = user_error(a);
+	if (fabs(a->kernel_s) < 2 * a->kernel_error_s || a->sum.expected_s <= 0) {
+		a->user_s = a->sum.count_s;
+		a->kernel_s = 0;
+		if (a->sum.delivered_s > 0)
+			a->weight_scale = a->user_s / a->sum.delivered_s;
+	} else if (a->kernel_s < 0) {
+		/* More ticks than the clock has run: stays visible as unexplained. */
+		a->kernel_s = 0;
+	}
+	a->unexplained_s = a->wall_s - a->user_s - a->kernel_s - a->off_s;
+}
