@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The entry points of hooks.def, one function a kind. They stay thin: a frame of their own, so that
+ * the caller's registers are where the frame pointer says, and one branch to the real function when
+ * nothing is recorded.
+ */
+#include "config.h"
+
+#include "channel/entry.h"
+#include "heap/real.h"
+#include "heap/recorder.h"
+
+#if !defined(__x86_64__)
+#error "the caller's registers are found on x86-64 only"
+#endif
+
+#define EXPORT __attribute__((visibility("default"), noinline))
+#define SLOW static __attribute__((noinline))
+
+/*
+ * The builtin makes the compiler, gcc and clang alike, set up a frame pointer in the entry point:
+ * at it lies the caller's, then the return address, then the caller's stack.
+ */
+#define FRAME ((const uint64_t *)__builtin_frame_address(0))
+#define CALLER(frame)                                                                              \
+	(struct mew_recorder_caller)                                                               \
+	{                                                                                          \
+		.pc = (frame)[1], .sp = (uint64_t)(uintptr_t)((frame) + 2), .fp = (frame)[0]       \
+	}
+
+/* A parenthesised list of parameters or arguments with the frame before it. */
+#define AND_FRAME(...) (const uint64_t *frame, __VA_ARGS__)
+#define WITH_FRAME(...) (FRAME, __VA_ARGS__)
+
+static inline int is_on(uint32_t bits)
+{
+	mew_recorder_thread.n_calls++;
+	return __builtin_expect((__atomic_load_n(&mew_recorder_mode, __ATOMIC_RELAXED) & bits) != 0,
+				0);
+}
+
+#define DEFINE_ALLOCATE(name, parameters, arguments, bytes)                                        \
+	SLOW void *slow_##name AND_FRAME parameters                                                \
+	{                                                                                          \
+		struct mew_recorder_caller caller = CALLER(frame);                                 \
+		void *ret;                                                                         \
+                                                                                                   \
+		if (!mew_recorder_enter(&caller, 1))                                               \
+			return mew_real.name arguments;                                            \
+		ret = mew_real.name arguments;                                                     \
+		mew_recorder_allocated(&caller, MEW_ENTRY_##name, ret, bytes);                     \
+		return ret;                                                                        \
+	}                                                                                          \
+	EXPORT void *name parameters                                                               \
+	{                                                                                          \
+		if (is_on(MEW_RECORDER_CALLS))                                                     \
+			return slow_##name WITH_FRAME arguments;                                   \
+		return mew_real.name arguments;                                                    \
+	}
+
+#define DEFINE_PLACE(name, parameters, arguments, bytes)                                           \
+	SLOW int slow_##name AND_FRAME parameters                                                  \
+	{                                                                                          \
+		struct mew_recorder_caller caller = CALLER(frame);                                 \
+		int rc;                                                                            \
+                                                                                                   \
+		if (!mew_recorder_enter(&caller, 1))                                               \
+			return mew_real.name arguments;                                            \
+		rc = mew_real.name arguments;                                                      \
+		mew_recorder_allocated(&caller, MEW_ENTRY_##name, rc ? NULL : *ret_p, bytes);      \
+		return rc;                                                                         \
+	}                                                                                          \
+	EXPORT int name parameters                                                                 \
+	{                                                                                          \
+		if (is_on(MEW_RECORDER_CALLS))                                                     \
+			return slow_##name WITH_FRAME arguments;                                   \
+		return mew_real.name arguments;                                                    \
+	}
+
+#define DEFINE_RESIZE(name, parameters, arguments, bytes)                                          \
+	static void *resize_##name parameters                                                      \
+	{                                                                                          \
+		return mew_pool_owns(p) ? mew_pool_resize(p, bytes) : mew_real.name arguments;     \
+	}                                                                                          \
+	SLOW void *slow_##name AND_FRAME parameters                                                \
+	{                                                                                          \
+		struct mew_recorder_caller caller = CALLER(frame);                                 \
+		struct mew_live_block old;                                                         \
+		int is_tracked;                                                                    \
+		void *ret;                                                                         \
+                                                                                                   \
+		if (!mew_recorder_enter(&caller, 1))                                               \
+			return resize_##name arguments;                                            \
+		if (!p) {                                                                          \
+			ret = mew_real.name arguments;                                             \
+			mew_recorder_allocated(&caller, MEW_ENTRY_##name, ret, bytes);             \
+			return ret;                                                                \
+		}                                                                                  \
+		is_tracked = mew_recorder_resizing(p, &old);                                       \
+		ret = resize_##name arguments;                                                     \
+		mew_recorder_resized(&caller, MEW_ENTRY_##name, is_tracked ? &old : NULL, ret,     \
+				     bytes);                                                       \
+		return ret;                                                                        \
+	}                                                                                          \
+	EXPORT void *name parameters                                                               \
+	{                                                                                          \
+		if (is_on(MEW_RECORDER_CALLS | MEW_RECORDER_FREES))                                \
+			return slow_##name WITH_FRAME arguments;                                   \
+		return resize_##name arguments;                                                    \
+	}
+
+#define DEFINE_FREE(name, parameters, arguments, bytes)                                            \
+	SLOW void slow_##name AND_FRAME parameters                                                 \
+	{                                                                                          \
+		struct mew_recorder_caller caller = CALLER(frame);                                 \
+		int is_recorded = mew_recorder_enter(&caller, 0);                                  \
+                                                                                                   \
+		/* Before the real call: after it the address may be another block's. */           \
+		if (is_recorded)                                                                   \
+			mew_recorder_freeing(p);                                                   \
+		if (!mew_pool_owns(p))                                                             \
+			mew_real.name arguments;                                                   \
+		if (is_recorded)                                                                   \
+			mew_recorder_freed();                                                      \
+	}                                                                                          \
+	EXPORT void name parameters                                                                \
+	{                                                                                          \
+		if (is_on(MEW_RECORDER_FREES))                                                     \
+			slow_##name WITH_FRAME arguments;                                          \
+		else if (!mew_pool_owns(p))                                                        \
+			mew_real.name arguments;                                                   \
+	}
+
+#define DEFINE_ASK(name, parameters, arguments, bytes)                                             \
+	EXPORT size_t name parameters                                                              \
+	{                                                                                          \
+		mew_recorder_thread.n_calls++;                                                     \
+		return mew_pool_owns(p) ? mew_pool_size(p) : mew_real.name arguments;              \
+	}
+
+#define MEW_HOOK(name, returns, parameters, arguments, kind, bytes, alignment)                     \
+	EXPORT returns name parameters;
+#include "channel/hooks.def"
+#undef MEW_HOOK
+
+#define MEW_HOOK(name, returns, parameters, arguments, kind, bytes, alignment)                     \
+	DEFINE_##kind(name, parameters, arguments, bytes)
+#include "channel/hooks.def"
+#undef MEW_HOOK

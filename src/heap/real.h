@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * real.h: the functions that the hook stands in for, found by dlsym(RTLD_NEXT), and a small pool
+ * for the calls that come before they are found, or while they are looked for: dlsym allocates
+ * itself. Knows nothing of what is recorded.
+ */
+#ifndef MEW_HEAP_REAL_H
+#define MEW_HEAP_REAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "channel/entry.h"
+
+#define MEW_POOL_BYTES (256u << 10)
+
+/* Callable at any time: until the real ones are found they stand for themselves. */
+struct mew_real {
+#define MEW_HOOK(name, returns, parameters, arguments, kind, bytes, alignment)                     \
+	returns(*name) parameters;
+#include "channel/hooks.def"
+#undef MEW_HOOK
+};
+
+extern struct mew_real mew_real;
+extern char mew_pool[MEW_POOL_BYTES];
+
+/* Find them now. Called by the first entry point, and by the constructor before there are threads.
+ */
+void mew_real_find(void);
+
+/* Whether a block is the pool's. It is never really freed. */
+static inline int mew_pool_owns(const void *p)
+{
+	return (uintptr_t)p - (uintptr_t)mew_pool < MEW_POOL_BYTES;
+}
+
+/* Zeroed; NULL and ENOMEM when the pool is used up. */
+void *mew_pool_allocate(size_t bytes, size_t alignment);
+/* p is the pool's: moved to a real block, if there is a real realloc by now, else within the pool.
+ */
+void *mew_pool_resize(void *p, size_t bytes);
+/* p is the pool's: what was asked for. */
+size_t mew_pool_size(const void *p);
+
+#endif

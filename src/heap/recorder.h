@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recorder.h: what the entry points tell, and the state of the process that decides what becomes of
+ * it: phase, pauses, fork. Knows the figures only through counters.h, and no entry point by name.
+ *
+ * An entry point asks mew_recorder_mode; when nothing is on, it calls the real function and that is
+ * all. Else mew_recorder_enter(), the real call, and one of the others, which leaves.
+ */
+#ifndef MEW_HEAP_RECORDER_H
+#define MEW_HEAP_RECORDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "heap/counters.h"
+#include "heap/stack.h"
+
+enum mew_recorder_mode {
+	MEW_RECORDER_CALLS = 1, /* allocations are recorded */
+	MEW_RECORDER_FREES = 2, /* frees are: as long as the window is open or a block tracked */
+};
+
+/* Where an entry point was called: its return address, sp and frame pointer once it has returned.
+ */
+struct mew_recorder_caller {
+	uint64_t pc, sp, fp;
+};
+
+/* Of a thread. */
+struct mew_recorder_thread {
+	uint64_t n_calls;  /* not yet in the segment's n_hooked */
+	uint64_t outer_sp; /* of the outermost call in progress */
+	uint32_t inside;   /* what that call is in: 0 none, else enum inside */
+	uint32_t paused;   /* serial of the window that its pause belongs to, 0: none */
+	uint32_t slot;     /* 1 + its place in the scratch memory, 0: none yet */
+	struct mew_counters_thread counters;
+	struct mew_stack stack;
+};
+
+extern uint32_t mew_recorder_mode; /* enum mew_recorder_mode bits */
+extern __thread struct mew_recorder_thread mew_recorder_thread;
+
+/* 1: the call is to be recorded. 0: it is nested in another one, comes from a signal handler that
+ * interrupted the recorder (is_allocation: counted as lost), or the process is a forked child. */
+int mew_recorder_enter(const struct mew_recorder_caller *caller, int is_allocation);
+
+/* An allocation came back; p NULL: it failed. */
+void mew_recorder_allocated(const struct mew_recorder_caller *caller, uint32_t entry, const void *p,
+			    size_t bytes);
+
+/* p is about to be freed, then it was. */
+void mew_recorder_freeing(const void *p);
+void mew_recorder_freed(void);
+
+/* p, not NULL, is about to be resized: 1 and *ret_old when it was tracked; and came back as q. */
+int mew_recorder_resizing(const void *p, struct mew_live_block *ret_old);
+void mew_recorder_resized(const struct mew_recorder_caller *caller, uint32_t entry,
+			  const struct mew_live_block *old, const void *q, size_t bytes);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "heap/live.h"
+#include "unit.h"
+
+#include <errno.h>
+
+#include "heap_pages.h"
+
+static struct mew_live_block block(uint64_t addr)
+{
+	return (struct mew_live_block){.addr = addr, .bytes = addr * 3, .node = 5, .serial = 9};
+}
+
+static int insert(struct mew_live *live, uint64_t addr)
+{
+	struct mew_live_block b = block(addr);
+
+	return mew_live_insert(live, &b);
+}
+
+static void a_block_comes_back_as_it_was_put_in_and_only_once(void **state)
+{
+	struct mew_pages pages = heap_pages(UINT32_MAX);
+	struct mew_live_block b;
+	struct mew_live live;
+
+	(void)state;
+	assert_int_equal(mew_live_init(&live, &pages), 0);
+	assert_int_equal(mew_live_remove(&live, 0x1000, &b), 0);
+	assert_int_equal(insert(&live, 0x1000), 0);
+	assert_int_equal(live.n, 1);
+	assert_int_equal(mew_live_remove(&live, 0x1010, &b), 0);
+	assert_int_equal(mew_live_remove(&live, 0x1000, &b), 1);
+	assert_int_equal(b.addr, 0x1000);
+	assert_int_equal(b.bytes, 0x3000);
+	assert_int_equal(b.node, 5);
+	assert_int_equal(b.serial, 9);
+	assert_int_equal(live.n, 0);
+	assert_int_equal(mew_live_remove(&live, 0x1000, &b), 0);
+	mew_live_done(&live);
+	assert_int_equal(pages.n_bytes, 0);
+}
+
+/* Chains that wrap and overlap: after each removal all others are still found. */
+static void removal_keeps_every_other_block(void **state)
+{
+	enum { N = 2000 };
+	struct mew_pages pages = heap_pages(1);
+	static unsigned char in[N];
+	struct mew_live_block b;
+	struct mew_live live;
+	uint64_t random = 88172645463325252u;
+	size_t n = 0;
+
+	(void)state;
+	assert_int_equal(mew_live_init(&live, &pages), 0);
+	for (int step = 0; step < 100000; step++) {
+		size_t i;
+		uint64_t addr;
+
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+		i = random % N;
+		/* Few of the table's places, so that chains are long. */
+		addr = 16 + i * 16 * 4096;
+		if (in[i]) {
+			assert_int_equal(mew_live_remove(&live, addr, &b), 1);
+			assert_int_equal(b.addr, addr);
+			n--;
+		} else {
+			assert_int_equal(mew_live_remove(&live, addr, &b), 0);
+			assert_int_equal(insert(&live, addr), 0);
+			n++;
+		}
+		in[i] = !in[i];
+		assert_int_equal(live.n, n);
+	}
+	for (size_t i = 0; i < N; i++)
+		assert_int_equal(mew_live_remove(&live, 16 + i * 16 * 4096, &b), in[i]);
+	mew_live_done(&live);
+}
+
+static void the_table_grows_and_keeps_all_blocks(void **state)
+{
+	struct mew_pages pages = heap_pages(UINT32_MAX);
+	struct mew_live_block b;
+	struct mew_live live;
+
+	(void)state;
+	assert_int_equal(mew_live_init(&live, &pages), 0);
+	for (uint64_t i = 1; i <= 100000; i++)
+		assert_int_equal(insert(&live, i * 32), 0);
+	assert_int_equal(live.n, 100000);
+	assert_true(live.cap > 100000);
+	assert_int_equal(pages.n_bytes, live.cap * sizeof(b));
+	for (uint64_t i = 1; i <= 100000; i++)
+		assert_int_equal(mew_live_remove(&live, i * 32, &b), 1);
+	assert_int_equal(live.n, 0);
+	mew_live_done(&live);
+	assert_int_equal(pages.n_bytes, 0);
+}
+
+static void without_memory_it_fills_up_and_then_refuses(void **state)
+{
+	struct mew_pages pages = heap_pages(1);
+	struct mew_live_block b;
+	struct mew_live live;
+	uint64_t n;
+
+	(void)state;
+	assert_int_equal(mew_live_init(&live, &pages), 0);
+	for (n = 0; !insert(&live, (n + 1) * 16); n++)
+		assert_true(n < live.cap);
+	assert_int_equal(n, live.cap / 16 * 15);
+	for (uint64_t i = 1; i <= n; i++)
+		assert_int_equal(mew_live_remove(&live, i * 16, &b), 1);
+	assert_int_equal(mew_live_remove(&live, (n + 1) * 16, &b), 0);
+	assert_int_equal(insert(&live, 16), 0);
+	mew_live_done(&live);
+}
+
+static void a_table_needs_memory(void **state)
+{
+	struct mew_pages pages = heap_pages(0);
+	struct mew_live live;
+
+	(void)state;
+	assert_int_equal(mew_live_init(&live, &pages), -ENOMEM);
+	mew_live_done(&live);
+	mew_live_done(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_block_comes_back_as_it_was_put_in_and_only_once),
+		cmocka_unit_test(removal_keeps_every_other_block),
+		cmocka_unit_test(the_table_grows_and_keeps_all_blocks),
+		cmocka_unit_test(without_memory_it_fills_up_and_then_refuses),
+		cmocka_unit_test(a_table_needs_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
