@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/error.h"
-#include "unwind/table.h"
+
+struct mew_table; /* table.h */
 
 #define MEW_BUILD_ID_BYTES 64
 

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * expression.h: the DWARF expressions that x86-64 compilers, linkers and libcs write into CFI, and
+ * the rules of table.h that say the same.
+ */
+#ifndef MEW_UNWIND_X86_64_EXPRESSION_H
+#define MEW_UNWIND_X86_64_EXPRESSION_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "unwind/table.h"
+
+/* The CFA's expression, n > 0. signal: the frame is a signal handler's caller. Sets cfa, cfa_off
+ * and aux; MEW_CFA_EVALUATE for what it does not know. */
+void mew_expression_cfa(const Dwarf_Op *ops, size_t n, bool signal, struct mew_rule *rule);
+
+/* Where the caller's frame pointer was saved, n > 0. Sets fp and fp_off. */
+void mew_expression_fp(const Dwarf_Op *ops, size_t n, struct mew_rule *rule);
+
+#endif

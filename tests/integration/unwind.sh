@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Unwind tables of real libraries, and walks by them, compared with what libc itself finds.
+
+# shellcheck source=tests/integration/lib.sh
+. "${MEW_SRCDIR:-$(dirname "$0")/../..}/tests/integration/lib.sh"
+
+tools=$MEW_BUILDDIR/tests/tools
+[ -x "$tools/walk_self" ] || broken "no $tools/walk_self"
+
+for mode in recursion realigned qsort signal thread; do
+	run 0 "$tools/walk_self" $mode
+	pass "a walk agrees with libc: $mode"
+done
+
+$CC -shared -fPIC -O2 -fomit-frame-pointer "$MEW_SRCDIR/tests/fixtures/plugin.c" -o plugin.so \
+	2>err || broken "cannot build the plugin"
+run 0 "$tools/walk_self" plugin "$mew_dir/plugin.so"
+pass 'a library that comes by dlopen has a table until it goes'
+
+# A timer strikes in libc, the vDSO, PLT stubs, prologues and epilogues.
+run 0 "$tools/walk_self" sample 1500
+cat out
+n=$(sed -n 's/^samples=\([0-9]*\) .*/\1/p' out)
+[ "${n:-0}" -gt 50 ] || broken "only ${n:-no} samples"
+sed -n 's/.*differ=\([0-9]*\).*/\1/p' out | grep -qx 0 || fail 'a sample differs from libc' out err
+pass 'a sample anywhere is unwound as libc does it'
+
+# field NAME LINE: its value in a line of cfi_table.
+field()
+{
+	printf '%s\n' "$2" | sed -n "s/.* $1=\([0-9]*\).*/\1/p"
+}
+
+# The libraries of a program that is here.
+ldd "$tools/cfi_table" | sed -n 's/.*=> \(\/.*\) (.*/\1/p; s/^[[:space:]]*\(\/.*\) (.*/\1/p' |
+	sort -u >libraries
+grep -q libc.so libraries || broken 'no libc in the output of ldd'
+cat libraries - >files <<EOF
+$tools/cfi_table
+[vdso]
+EOF
+while read -r file; do
+	"$tools/cfi_table" "$file" >out 2>err || fail "no unwind table for $file" out err
+	cat out
+	line=$(cat out)
+	[ "$(field bad "$line")" -eq 0 ] || fail "an FDE of $file gave no rules" out
+	[ "$(field uncovered "$line")" -eq 0 ] || fail "an FDE of $file is not covered" out
+	if command -v readelf >/dev/null && [ "$file" != '[vdso]' ]; then
+		want=$(readelf --debug-dump=frames "$file" 2>/dev/null | grep -c ' FDE ')
+		[ "$(field fdes "$line")" -eq "$want" ] || fail "not the $want FDEs of $file" out
+	fi
+done <files
+pass 'every FDE of every library has rules'
+
+libc=$(grep libc.so libraries)
+line=$("$tools/cfi_table" "$libc")
+[ "$(field signal "$line")" -ge 1 ] || fail "no signal frame in $libc: $line"
+[ "$(field end "$line")" -ge 1 ] || fail "no outermost frame in $libc: $line"
+[ "$(field plt "$line")" -ge 1 ] || fail "no PLT in $libc: $line"
+pass 'signal frames, outermost frames and PLT stubs are known in libc'
+
+# The same rules from .debug_frame.
+cat >small.c <<'EOF'
+int main(int argc, char **argv) { (void)argv; return argc - 1; }
+EOF
+$CC -g -O1 -fno-asynchronous-unwind-tables -fno-unwind-tables -nostartfiles -Wl,-e,main small.c \
+	-o small 2>err || broken "cannot build without .eh_frame"
+run 0 "$tools/cfi_table" small
+pass '.debug_frame serves where there is no .eh_frame'
+
+strip -s small -o stripped || broken 'strip failed'
+run 1 "$tools/cfi_table" stripped
+grep -q 'error=no call frame information' out || fail 'not said that there is no CFI' out
+: >empty
+echo 'no program' >text
+for file in empty text missing .; do
+	run 1 "$tools/cfi_table" $file
+	grep -q 'error=' out || fail "no error for $file" out
+done
+pass 'a file without CFI is an error'
+
+run 0 "$tools/cfi_table" --mangle 400 "$tools/cfi_table"
+cat out
+pass 'damaged files are read without a fault'
+
+echo "1..$mew_count"
