@@ -16,6 +16,15 @@
 
 #include "base/buffer.h"
 
+/* Its files are for root and one group. */
+static int denied(const char *dir, struct mew_error *error)
+{
+	return mew_error_set(error, -EACCES,
+			     "cannot read tracefs at '%s' (allow it by: sudo mount -o "
+			     "remount,mode=750,gid=$(id -g) '%s')",
+			     dir, dir);
+}
+
 /*
  * Where tracefs is mounted. libtracefs would mount it when it is not, so that a listing changed the
  * machine: it is told the place instead.
@@ -23,7 +32,7 @@
 static int find_dir(char *buf, size_t cap, struct mew_error *error)
 {
 	FILE *f = setmntent("/proc/self/mounts", "re");
-	char line[4096], events[4096];
+	char line[4096], events[2048];
 	struct mntent m;
 	int n = -1;
 
@@ -40,12 +49,7 @@ static int find_dir(char *buf, size_t cap, struct mew_error *error)
 				     "tracefs is not mounted (mount it by: sudo mount -t tracefs "
 				     "tracefs /sys/kernel/tracing)");
 	snprintf(events, sizeof(events), "%s/events", buf);
-	if (access(events, R_OK | X_OK))
-		return mew_error_set(error, -EACCES,
-				     "cannot read tracefs at '%s' (allow it by: sudo mount -o "
-				     "remount,mode=755 '%s')",
-				     buf, buf);
-	return 0;
+	return access(events, R_OK | X_OK) ? denied(buf, error) : 0;
 }
 
 /* The event with its fields, in a handle that the caller frees by tep_free. NULL when its format
@@ -83,7 +87,7 @@ int mew_tracepoint_find(const char *system, const char *event, uint64_t *ret_id,
 {
 	struct tep_handle *tep;
 	struct tep_event *e;
-	char dir[1024];
+	char dir[1024], format[2048];
 	int rc = find_dir(dir, sizeof(dir), error);
 
 	if (rc)
@@ -92,8 +96,12 @@ int mew_tracepoint_find(const char *system, const char *event, uint64_t *ret_id,
 	if (!is_name(system) || !is_name(event) || tracefs_set_tracing_dir(dir))
 		return mew_error_set(error, -EINVAL, "no event is called '%s:%s'", system, event);
 	e = read_event(system, event, &tep);
-	if (!e)
+	if (!e) {
+		snprintf(format, sizeof(format), "%s/events/%s/%s/format", dir, system, event);
+		if (access(format, R_OK) && errno == EACCES)
+			return denied(dir, error);
 		return mew_error_set(error, -EINVAL, "no event is called '%s:%s'", system, event);
+	}
 	*ret_id = (uint64_t)e->id;
 	tep_free(tep);
 	return 0;
