@@ -9,7 +9,7 @@ install_packages build demo
 build=$dev_top/build
 echo "building in $build"
 configure_in "$build" || die "configure failed"
-build_in "$build" || die "the build failed"
+build_in "$build" all examples || die "the build failed"
 
 PATH=$build:$PATH
 export PATH
@@ -20,7 +20,7 @@ rm -f mew-perf.db
 show()
 {
 	printf '\n$ %s\n' "$*"
-	"$@" </dev/null || die "'$*' failed with status $?; 'mew-perf doctor' may say why"
+	"$@" </dev/null || die "'$*' failed with status $?"
 }
 
 show mew-perf cpu ./bench_sqlite
