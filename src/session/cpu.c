@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cpu.c: the CPU engine for a case of a benchmark: plans, rings, account, row. */
+#include "config.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/number.h"
+#include "profile/account.h"
+#include "profile/plan.h"
+#include "profile/verdict.h"
+#include "session/cpu.h"
+#include "session/drain.h"
+#include "session/memory.h"
+#include "symbol/symbol.h"
+
+/* A pause pair dearer than this share of an iteration is left to the clock. */
+#define DEAR_PAUSE 0.05
+
+/* One case while it runs. */
+struct cpu_case {
+	const struct mew_run_options *o;
+	const struct mew_event *event;
+	const struct mew_listed_case *item;
+	struct mew_memory window, table;
+	struct mew_modules *modules;
+	struct mew_symbols *symbols;
+	struct mew_drain drain;
+	struct mew_plan plan;
+	struct mew_plan_round round; /* the one that runs */
+	struct mew_account account;
+	enum mew_pause_mode pause_mode;
+	/* sampled rounds */
+	double wall_s, paused_s, loop_s, pause_pair_s;
+	uint64_t n_pauses, n_pauses_all;
+	int left_early, measured, table_full;
+};
+
+static enum mew_pause_mode ioctl_mode(const struct mew_event *e)
+{
+	return e->kind == MEW_EVENT_CLOCK ? MEW_PAUSE_OUTPUT : MEW_PAUSE_DISABLE;
+}
+
+static int on_run(void *arg, struct mew_msg_run *run, int *ret_window_fd, struct mew_error *error)
+{
+	struct cpu_case *k = arg;
+	const struct perf_event_attr *attrs[] = {&k->event->attr, &k->event->dummy, &k->event->clock};
+
+	(void)error;
+	run->kind = MEW_RUN_CPU;
+	run->pause_mode = (uint32_t)k->o->pause;
+	run->ioctl_mode = (uint32_t)ioctl_mode(k->event);
+	run->n_events = k->event->clock.size ? 3 : 2;
+	run->window_bytes = (uint32_t)k->window.bytes;
+	for (unsigned i = 0; i < run->n_events; i++)
+		memcpy(run->attrs[i], attrs[i], sizeof *attrs[i]);
+	*ret_window_fd = k->window.fd;
+	return 0;
+}
+
+static int on_maps(void *arg, pid_t pid, const struct mew_msg_maps *m, int maps_fd,
+		   struct mew_error *error)
+{
+	struct cpu_case *k = arg;
+	int err;
+
+	(void)pid;
+	k->drain.root = (struct mew_walk_root){m->root_lo, m->root_hi};
+	err = mew_modules_read_maps(k->modules, maps_fd, error);
+	close(maps_fd);
+	if (err == -ENOSPC) { /* the modules that found no room break their stacks, and are counted there */
+		k->table_full = 1;
+		return 0;
+	}
+	return err;
+}
+
+static int on_thread(void *arg, const struct mew_msg_thread *m, const int *fds, unsigned n_fds,
+		     struct mew_error *error)
+{
+	struct cpu_case *k = arg;
+
+	return mew_drain_add(&k->drain, m, fds, n_fds, error);
+}
+
+/* The clock whose ticks tell user from kernel time. */
+static uint64_t tick_period_ns(const struct cpu_case *k)
+{
+	return k->event->clock.size ? k->event->clock.sample_period : k->round.period_ns;
+}
+
+static void facts_of(const struct cpu_case *k, const struct mew_msg_round *m, struct mew_plan_facts *f)
+{
+	*f = (struct mew_plan_facts){
+		.kind = (enum mew_round_kind)m->kind,
+		.iterations = m->iterations,
+		.loop_ns = m->loop_ns,
+		.wall_ns = m->wall_ns,
+		.paused_ns = m->paused_ns,
+		.left_early = m->left_early != 0,
+	};
+	for (size_t i = 0; i < k->drain.n_threads && m->kind == MEW_ROUND_SAMPLED; i++)
+		if (k->drain.threads[i].kind == MEW_THREAD_LOOP) {
+			f->ticks += k->drain.threads[i].ticks + k->drain.threads[i].ticks_paused;
+			f->samples += k->drain.threads[i].ticks;
+		}
+}
+
+/* Which mode the next rounds' pauses go by, once it is known what an iteration takes. */
+static void choose_pause_mode(struct cpu_case *k, const struct mew_msg_round *m)
+{
+	double iteration_ns, pauses;
+
+	if (!m->iterations || k->o->pause != MEW_PAUSE_AUTO)
+		return;
+	iteration_ns = (double)m->loop_ns / (double)m->iterations;
+	pauses = (double)m->n_pauses / (double)m->iterations;
+	if (pauses > 0)
+		k->pause_mode = (double)m->pause_ioctl_ns * pauses > DEAR_PAUSE * iteration_ns
+					? MEW_PAUSE_CLOCK
+					: ioctl_mode(k->event);
+}
+
+/* A sampled round has ended. */
+static int take_round(struct cpu_case *k, const struct mew_msg_round *m, struct mew_error *error)
+{
+	int err = mew_drain_end(&k->drain, tick_period_ns(k), m->pause_mode == MEW_PAUSE_OUTPUT,
+				&k->account, error);
+
+	k->wall_s += (double)m->wall_ns / 1e9;
+	k->loop_s += (double)m->loop_ns / 1e9;
+	k->paused_s += (double)m->paused_ns / 1e9;
+	k->n_pauses += m->n_pauses;
+	k->pause_mode = (enum mew_pause_mode)m->pause_mode;
+	k->pause_pair_s = (double)m->pause_pair_ns / 1e9;
+	k->measured = 1;
+	return err;
+}
+
+static void forget(struct cpu_case *k)
+{
+	mew_drain_forget(&k->drain);
+	memset(&k->account, 0, sizeof k->account);
+	k->wall_s = k->loop_s = k->paused_s = 0;
+	k->n_pauses = 0;
+	k->measured = 0;
+}
+
+static int on_round(void *arg, const struct mew_msg_round *m, struct mew_msg_plan *ret,
+		    struct mew_error *error)
+{
+	struct cpu_case *k = arg;
+	struct mew_plan_facts facts;
+	int err = 0;
+
+	k->n_pauses_all += m->n_pauses;
+	k->left_early |= m->left_early != 0;
+	if (m->kind == MEW_ROUND_SAMPLED)
+		err = take_round(k, m, error);
+	if (err)
+		return err;
+	if (m->kind == MEW_ROUND_WARM_UP || m->kind == MEW_ROUND_PLAIN)
+		choose_pause_mode(k, m);
+	facts_of(k, m, &facts);
+	k->round = mew_plan_next(&k->plan, m->kind == MEW_ROUND_NONE ? NULL : &facts);
+	if (k->round.discard)
+		forget(k);
+	ret->kind = (uint32_t)k->round.kind;
+	ret->iterations = k->round.iterations;
+	ret->period = k->event->kind == MEW_EVENT_CLOCK ? k->round.period_ns : 0;
+	ret->pause_mode = (uint32_t)k->pause_mode;
+	return mew_drain_begin(&k->drain, k->round.kind == MEW_ROUND_SAMPLED, error);
+}
+
+static size_t on_watch(void *arg, struct pollfd *fds, size_t max)
+{
+	return mew_drain_watch(&((struct cpu_case *)arg)->drain, fds, max);
+}
+
+static int on_ready(void *arg, const struct pollfd *fds, size_t n, struct mew_error *error)
+{
+	for (size_t i = 0; i < n; i++)
+		if (fds[i].revents)
+			return mew_drain_all(&((struct cpu_case *)arg)->drain, error);
+	return 0;
+}
+
+static int begin_case(struct cpu_case *k, struct mew_error *error)
+{
+	unsigned n_threads = k->item->n_threads;
+	struct mew_plan_options plan = {
+		.iterations = k->o->iterations,
+		.interval_s = k->o->count && k->event->kind == MEW_EVENT_CLOCK
+				      ? (double)k->o->count / 1e9
+				      : k->o->interval_s,
+		.n_threads = n_threads,
+		.seed = mew_now_ns(),
+	};
+	struct mew_window *w;
+	int err;
+
+	err = mew_memory_open(&k->window, "mew-window", mew_window_bytes(n_threads), 0, error);
+	if (err)
+		return err;
+	w = k->window.at;
+	w->magic = MEW_WINDOW_MAGIC;
+	w->n_threads = n_threads;
+	k->modules = mew_table_space_open(&k->table, error);
+	if (!k->modules)
+		return -ENOMEM;
+	err = mew_drain_init(&k->drain, k->event, w);
+	if (err)
+		return mew_error_set(error, err, "out of memory");
+	k->drain.modules = k->modules;
+	k->drain.table_bytes = k->table.bytes;
+	mew_plan_init(&k->plan, &plan);
+	k->pause_mode = k->o->pause == MEW_PAUSE_AUTO ? MEW_PAUSE_CLOCK : k->o->pause;
+	if (k->o->pause == MEW_PAUSE_OUTPUT)
+		k->pause_mode = ioctl_mode(k->event);
+	return 0;
+}
+
+static void end_case(struct cpu_case *k)
+{
+	mew_symbols_free(k->symbols);
+	mew_drain_done(&k->drain);
+	mew_modules_free(k->modules);
+	mew_memory_done(&k->table);
+	mew_memory_done(&k->window);
+}
+
+static struct mew_symbols *symbols_of(void *arg, uint32_t group)
+{
+	(void)group;
+	return ((struct cpu_case *)arg)->symbols;
+}
+
+/* Samples into time: whole ticks so far; now so that they add up to the user time of the account. */
+static void weigh(struct cpu_case *k)
+{
+	struct mew_collect *c = &k->drain.collect;
+	double sum = 0, factor = 1;
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < c->n_hits; i++) {
+		if (k->drain.threads[c->hits[i].thread].kind != MEW_THREAD_LOOP)
+			continue;
+		sum += c->hits[i].weight_s;
+		samples += c->hits[i].samples;
+	}
+	if (k->event->kind == MEW_EVENT_CLOCK) {
+		if (sum > 0 && k->account.user_s > 0)
+			factor = k->account.user_s / sum;
+		for (size_t i = 0; i < c->n_hits; i++)
+			c->hits[i].weight_s *= factor;
+	} else if (samples) {
+		for (size_t i = 0; i < c->n_hits; i++)
+			c->hits[i].weight_s = k->account.user_s * (double)c->hits[i].samples /
+					      (double)samples;
+	}
+}
+
+static void fill_row(const struct cpu_case *k, struct mew_session *s, struct mew_pcase *c,
+		     uint64_t unknown)
+{
+	struct mew_plan_result p = mew_plan_result(&k->plan);
+
+	c->cpu.profiler = s->engine;
+	c->cpu.wall_time_s = k->wall_s;
+	c->cpu.sample_count = k->drain.samples;
+	c->cpu.iterations = p.sampled_iterations;
+	c->cpu.interval_s = p.interval_s;
+	c->cpu.paused_time_s = k->paused_s;
+	c->cpu.kernel_time_s = k->account.kernel_s;
+	c->cpu.off_cpu_time_s = k->account.off_s;
+	c->cpu.lost = k->drain.losses.lost;
+	c->cpu.truncated = k->drain.losses.cut + k->drain.losses.broken;
+	c->cpu.unknown = unknown;
+	c->cpu.slowdown = p.slowdown;
+	c->cpu.pause_cost_s = k->n_pauses_all ? k->pause_pair_s : NAN;
+	c->cpu.time_per_iteration_s = p.time_per_iteration_s;
+	c->cpu.time_spread = p.time_spread;
+}
+
+static int judge(const struct cpu_case *k, struct mew_session *s, struct mew_pcase *c)
+{
+	const struct mew_drain_losses *l = &k->drain.losses;
+	struct mew_verdict_cpu facts = {
+		.unexplained_s = k->account.unexplained_s,
+		.threads_wall_s = k->loop_s,
+		.broken = l->cut + l->broken,
+		.threads_not_sampled = (unsigned)l->threads_started,
+		.n_children = (unsigned)l->children,
+		.n_threads = k->item->n_threads,
+		.iterations_given = k->o->iterations,
+		.left_early = k->left_early,
+		.pause_by_clock = k->n_pauses_all && k->pause_mode == MEW_PAUSE_CLOCK,
+		.stack_bytes = k->event->attr.sample_stack_user,
+	};
+	struct mew_verdict v;
+	char doubt[128] = "";
+
+	if (k->table_full)
+		snprintf(doubt, sizeof doubt, "too many modules: some have no unwind table");
+	else if (l->bad_records)
+		snprintf(doubt, sizeof doubt, "%llu records of the kernel lost or unreadable",
+			 (unsigned long long)l->bad_records);
+	else if (l->throttled)
+		snprintf(doubt, sizeof doubt, "the kernel throttled the sampling %llu times",
+			 (unsigned long long)l->throttled);
+	if (doubt[0])
+		facts.doubt = doubt;
+	mew_verdict_cpu(&c->cpu, &facts, &v);
+	return mew_verdict_store(s, c, &v);
+}
+
+/* The row and the stacks of a case that was measured, wholly or up to where it failed. */
+static int report_case(struct cpu_case *k, struct mew_session *s, struct mew_pcase *c,
+		       struct mew_error *error)
+{
+	uint64_t unknown = 0;
+	int err;
+
+	mew_account_finish(&k->account);
+	weigh(k);
+	k->symbols = mew_symbols_new(k->modules, error);
+	if (!k->symbols)
+		return -ENOMEM;
+	err = mew_collect_values(&k->drain.collect, s, c, symbols_of, k, &unknown);
+	if (!err) {
+		fill_row(k, s, c, unknown);
+		err = mew_case_summarise(s, c);
+	}
+	if (!err)
+		err = judge(k, s, c);
+	return err ? mew_error_set(error, err, "out of memory") : 0;
+}
+
+static int run_case(struct mew_run *r, const struct mew_listed_case *item, struct mew_pcase *c,
+		    struct mew_outcome *ret, struct mew_error *error)
+{
+	struct cpu_case *k;
+	struct mew_engine engine = {
+		.run = on_run,
+		.maps = on_maps,
+		.thread = on_thread,
+		.round = on_round,
+		.watch = on_watch,
+		.ready = on_ready,
+	};
+	struct mew_dialogue_options d = {.run = r->o, .program = &r->program, .item = item};
+	int err;
+
+	if (!item)
+		return mew_cpu_run_whole(r, r->engine, c, ret, error);
+	k = calloc(1, sizeof *k);
+	if (!k)
+		return mew_error_set(error, -ENOMEM, "out of memory");
+	k->o = r->o;
+	k->event = r->engine;
+	k->item = item;
+	engine.arg = k;
+	err = begin_case(k, error);
+	if (!err)
+		err = mew_dialogue(&d, &engine, ret, error);
+	if (!err)
+		err = mew_run_take_outcome(r->session, c, ret);
+	if (!err && c->result == MEW_RESULT_OK && !k->measured) {
+		c->result = MEW_RESULT_FAILED;
+		c->reason = "nothing was measured: the loop ended in its warm-up";
+	}
+	if (!err && k->measured && c->result != MEW_RESULT_SKIPPED)
+		err = report_case(k, r->session, c, error);
+	end_case(k);
+	free(k);
+	return err;
+}
+
+static int open_engine(struct mew_run *r, struct mew_error *error)
+{
+	struct mew_event *e = calloc(1, sizeof *e);
+	uint32_t stack = r->o->stack_bytes ? r->o->stack_bytes : MEW_STACK_BYTES_DEFAULT;
+	double interval_s = r->o->interval_s > 0 ? r->o->interval_s : 1e-4;
+	int err;
+
+	if (!e)
+		return mew_error_set(error, -ENOMEM, "out of memory");
+	r->engine = e;
+	err = mew_event_permitted(error);
+	if (!err)
+		err = mew_event_resolve(r->o->event, interval_s, r->o->count, stack, e, error);
+	if (!err) {
+		r->session->engine = mew_session_printf(r->session, "perf_event:%s", e->name);
+		if (!r->session->engine)
+			err = mew_error_set(error, -ENOMEM, "out of memory");
+	}
+	return err;
+}
+
+static void close_engine(struct mew_run *r)
+{
+	free(r->engine);
+	r->engine = NULL;
+}
+
+const struct mew_run_engine mew_engine_cpu = {
+	.kind = MEW_SESSION_CPU,
+	.open = open_engine,
+	.close = close_engine,
+	.run_case = run_case,
+};

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "session/drain.h"
+
+/* DWARF numbers of what a walk starts from. */
+#define REG_FP 6
+#define REG_SP 7
+#define REG_PC 16
+
+#define SAMPLES_RING_BYTES (512u << 10)
+#define NOTES_RING_BYTES (64u << 10)
+#define CLOCK_RING_BYTES (16u << 10)
+
+int mew_drain_init(struct mew_drain *d, const struct mew_event *event, const struct mew_window *window)
+{
+	memset(d, 0, sizeof *d);
+	d->event = event;
+	d->window = window;
+	return mew_collect_init(&d->collect);
+}
+
+static void close_thread(struct mew_drain_thread *t)
+{
+	mew_ring_close(&t->samples);
+	mew_ring_close(&t->notes);
+	mew_ring_close(&t->clock);
+	for (unsigned i = 0; i < t->n_fds; i++)
+		close(t->fds[i]);
+}
+
+void mew_drain_done(struct mew_drain *d)
+{
+	for (size_t i = 0; i < d->n_threads; i++)
+		close_thread(&d->threads[i]);
+	free(d->threads);
+	mew_collect_done(&d->collect);
+	memset(d, 0, sizeof *d);
+}
+
+/* The event's count and how many of its records found no room. */
+static int read_count(const struct perf_event_attr *attr, int fd, uint64_t *ret_count, uint64_t *ret_lost)
+{
+	uint64_t v[8] = {0};
+	size_t n = 1;
+
+	n += !!(attr->read_format & PERF_FORMAT_TOTAL_TIME_ENABLED);
+	n += !!(attr->read_format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	n += !!(attr->read_format & PERF_FORMAT_ID);
+	if (read(fd, v, sizeof v) < (ssize_t)(n * sizeof *v))
+		return errno ? -errno : -EIO;
+	*ret_count = v[0];
+	*ret_lost = attr->read_format & PERF_FORMAT_LOST ? v[n] : 0;
+	return 0;
+}
+
+int mew_drain_add(struct mew_drain *d, const struct mew_msg_thread *m, const int *fds, unsigned n_fds,
+		  struct mew_error *error)
+{
+	unsigned wanted = d->event->clock.size ? 3 : 2;
+	struct mew_drain_thread *t;
+	int err = 0;
+
+	if (n_fds != wanted || (m->kind == MEW_THREAD_LOOP && m->slot >= d->window->n_threads) ||
+	    MEW_ARRAY_PUSH(d->threads, d->n_threads, d->cap_threads)) {
+		for (unsigned i = 0; i < n_fds; i++)
+			close(fds[i]);
+		if (n_fds == 0) {
+			mew_event_explain(m->error, d->event->name, error);
+			return m->error > 0 ? -m->error : -EPROTO;
+		}
+		return n_fds != wanted ? mew_error_set(error, -EPROTO,
+						       "the program sent %u events of a thread, not %u",
+						       n_fds, wanted)
+				       : mew_error_set(error, -ENOMEM, "out of memory");
+	}
+	t = &d->threads[d->n_threads++];
+	memset(t, 0, sizeof *t);
+	t->tid = m->tid;
+	t->kind = m->kind;
+	t->slot = m->kind == MEW_THREAD_LOOP ? m->slot : 0;
+	t->n_fds = n_fds;
+	memcpy(t->fds, fds, n_fds * sizeof *fds);
+	err = mew_ring_open(&t->samples, fds[0], SAMPLES_RING_BYTES, error);
+	if (!err)
+		err = mew_ring_open(&t->notes, fds[1], NOTES_RING_BYTES, error);
+	if (!err && n_fds > 2)
+		err = mew_ring_open(&t->clock, fds[2], CLOCK_RING_BYTES, error);
+	if (t->kind == MEW_THREAD_LOOP)
+		d->n_loop++;
+	return err;
+}
+
+size_t mew_drain_watch(const struct mew_drain *d, struct pollfd *fds, size_t max)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->n_threads; i++)
+		for (unsigned k = 0; k < d->threads[i].n_fds && n < max; k++)
+			fds[n++] = (struct pollfd){.fd = d->threads[i].fds[k], .events = POLLIN};
+	return n;
+}
+
+/* Of several loop threads each answers for its own pauses; the pool's threads then run through them. */
+static enum mew_window_place place(const struct mew_drain *d, const struct mew_drain_thread *t, uint64_t time_ns)
+{
+	const struct mew_window_thread *w = &d->window->threads[t->slot];
+	uint64_t begin, end;
+
+	if (t->kind == MEW_THREAD_LOOP || d->n_loop == 1)
+		return mew_window_place(d->window, t->slot, time_ns);
+	begin = __atomic_load_n(&w->begin_ns, __ATOMIC_ACQUIRE);
+	end = __atomic_load_n(&w->end_ns, __ATOMIC_ACQUIRE);
+	return begin && time_ns >= begin && (!end || time_ns < end) ? MEW_WINDOW_INSIDE
+								     : MEW_WINDOW_OUTSIDE;
+}
+
+static void note_broken(struct mew_drain *d, const struct mew_walk_result *w)
+{
+	const struct mew_mapping *m = mew_modules_find(d->modules, w->broke_at, 0);
+	const struct mew_module *module = m ? mew_modules_get(d->modules, m->module) : NULL;
+	const char *name = module ? strrchr(module->path, '/') : NULL;
+
+	d->losses.broken++;
+	snprintf(d->losses.broken_module, sizeof d->losses.broken_module, "%s",
+		 name ? name + 1 : module ? module->path : "memory without a file");
+}
+
+static int take_sample(struct mew_drain *d, struct mew_drain_thread *t, const struct mew_record *r)
+{
+	struct mew_walk_start start = {
+		.pc = r->regs[REG_PC],
+		.sp = r->regs[REG_SP],
+		.fp = r->regs[REG_FP],
+		.regs = r->regs,
+		.known = (1u << MEW_WALK_REGS) - 1,
+	};
+	struct mew_walk_stack stack = {
+		.lo = r->regs[REG_SP],
+		.hi = r->regs[REG_SP] + r->stack_bytes,
+		.bytes = r->stack,
+	};
+	uint32_t node;
+	int whole;
+
+	if (!r->has_regs) {
+		d->losses.bad_records++;
+		return 0;
+	}
+	if (!r->stack)
+		stack.hi = stack.lo;
+	mew_walk(mew_modules_table(d->modules), d->table_bytes, &start, &stack, &d->root, &d->cache,
+		 &d->walk);
+	whole = d->walk.end == MEW_WALK_ROOT ||
+		(d->walk.end == MEW_WALK_OUTERMOST && t->kind == MEW_THREAD_POOL);
+	if (!whole && (d->walk.end == MEW_WALK_CUT || d->walk.end == MEW_WALK_DEEP))
+		d->losses.cut++;
+	else if (!whole)
+		note_broken(d, &d->walk);
+	node = mew_collect_stack(&d->collect, 0, &d->walk, whole);
+	if (node == UINT32_MAX || mew_collect_tick(&d->collect, (uint32_t)(t - d->threads), node, whole))
+		return -ENOMEM;
+	d->samples++;
+	return 0;
+}
+
+static int on_sample(struct mew_drain *d, struct mew_drain_thread *t, const struct mew_record *r)
+{
+	int is_clock = d->event->kind == MEW_EVENT_CLOCK;
+
+	switch (place(d, t, r->time_ns)) {
+	case MEW_WINDOW_INSIDE:
+		t->ticks += (uint64_t)is_clock;
+		return take_sample(d, t, r);
+	case MEW_WINDOW_PAUSED:
+		t->ticks_paused += (uint64_t)is_clock;
+		return 0;
+	case MEW_WINDOW_FORGOTTEN:
+		t->lost++;
+		return 0;
+	case MEW_WINDOW_OUTSIDE:
+		break;
+	}
+	return 0;
+}
+
+/* A tick of the companion clock: it tells user time only. */
+static void on_clock(struct mew_drain *d, struct mew_drain_thread *t, const struct mew_record *r)
+{
+	enum mew_window_place at = place(d, t, r->time_ns);
+
+	t->ticks += at == MEW_WINDOW_INSIDE;
+	t->ticks_paused += at == MEW_WINDOW_PAUSED;
+}
+
+/* The thread was off the CPU in [from, to). */
+static void off_cpu(struct mew_drain *d, struct mew_drain_thread *t, uint64_t from, uint64_t to)
+{
+	const struct mew_window_thread *w = &d->window->threads[t->slot];
+	uint64_t begin = __atomic_load_n(&w->begin_ns, __ATOMIC_ACQUIRE);
+	uint64_t end = __atomic_load_n(&w->end_ns, __ATOMIC_ACQUIRE);
+	int forgotten = 0;
+
+	if (t->kind != MEW_THREAD_LOOP || !begin)
+		return;
+	if (from < begin)
+		from = begin;
+	if (end && to > end)
+		to = end;
+	if (to <= from)
+		return;
+	t->off_ns += to - from;
+	t->off_paused_ns += mew_window_paused(d->window, t->slot, from, to, &forgotten);
+}
+
+static int on_note(struct mew_drain *d, struct mew_drain_thread *t, const struct mew_record *r,
+		   struct mew_error *error)
+{
+	switch (r->type) {
+	case MEW_RECORD_SWITCH:
+		if (r->out)
+			t->out_since_ns = r->time_ns;
+		else if (t->out_since_ns) {
+			if (d->sampling)
+				off_cpu(d, t, t->out_since_ns, r->time_ns);
+			t->out_since_ns = 0;
+		}
+		return 0;
+	case MEW_RECORD_MMAP:
+		if (!r->executable)
+			return 0;
+		return mew_modules_add(d->modules, r->start, r->start + r->bytes, r->file_off, r->path,
+				       r->time_ns, error);
+	case MEW_RECORD_FORK:
+		if (d->sampling && place(d, t, r->time_ns) == MEW_WINDOW_INSIDE) {
+			if (r->pid == r->ppid)
+				d->losses.threads_started++;
+			else
+				d->losses.children++;
+		}
+		return 0;
+	case MEW_RECORD_LOST:
+		d->losses.bad_records += r->n_lost;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+enum ring_kind { RING_SAMPLES, RING_NOTES, RING_CLOCK };
+
+static int drain_ring(struct mew_drain *d, struct mew_drain_thread *t, struct mew_ring *ring,
+		      enum ring_kind kind, struct mew_error *error)
+{
+	const struct perf_event_attr *attr = kind == RING_NOTES   ? &d->event->dummy
+					     : kind == RING_CLOCK ? &d->event->clock
+								  : &d->event->attr;
+	const struct perf_event_header *h;
+	int bad = 0, err = 0;
+
+	if (!ring->page)
+		return 0;
+	while (!err && (h = mew_ring_next(ring, &bad))) {
+		struct mew_record r;
+
+		if (mew_record_decode(attr, h, &r)) {
+			d->losses.bad_records++;
+			continue;
+		}
+		if (kind == RING_NOTES)
+			err = on_note(d, t, &r, error);
+		else if (r.type == MEW_RECORD_THROTTLE)
+			d->losses.throttled += (uint64_t)r.on;
+		else if (r.type == MEW_RECORD_SAMPLE && d->sampling && kind == RING_CLOCK)
+			on_clock(d, t, &r);
+		else if (r.type == MEW_RECORD_SAMPLE && d->sampling)
+			err = on_sample(d, t, &r);
+	}
+	d->losses.bad_records += (uint64_t)bad;
+	mew_ring_consume(ring);
+	return err == -ENOMEM ? mew_error_set(error, err, "out of memory") : err;
+}
+
+int mew_drain_all(struct mew_drain *d, struct mew_error *error)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < d->n_threads && !err; i++)
+		err = drain_ring(d, &d->threads[i], &d->threads[i].notes, RING_NOTES, error);
+	for (size_t i = 0; i < d->n_threads && !err; i++) {
+		err = drain_ring(d, &d->threads[i], &d->threads[i].samples, RING_SAMPLES, error);
+		if (!err)
+			err = drain_ring(d, &d->threads[i], &d->threads[i].clock, RING_CLOCK, error);
+	}
+	return err;
+}
+
+int mew_drain_begin(struct mew_drain *d, int sampling, struct mew_error *error)
+{
+	int err = mew_drain_all(d, error);
+
+	for (size_t i = 0; i < d->n_threads && !err; i++) {
+		struct mew_drain_thread *t = &d->threads[i];
+		uint64_t none;
+
+		t->ticks = t->ticks_paused = t->off_ns = t->off_paused_ns = t->lost = 0;
+		mew_ring_reset_fill(&t->samples);
+		err = read_count(&d->event->attr, t->fds[0], &t->count, &t->n_lost);
+		if (!err && t->n_fds > 2)
+			err = read_count(&d->event->clock, t->fds[2], &t->clock_count, &none);
+		if (err)
+			return mew_error_errno(error, err, "cannot read an event's count");
+	}
+	d->sampling = sampling;
+	return err;
+}
+
+/* Samples that the kernel dropped in the round. Those of pauses are dropped on purpose: only when the ring cannot have been full can they be told apart. */
+static uint64_t really_lost(struct mew_drain *d, struct mew_drain_thread *t, uint64_t n_lost, int output_paused)
+{
+	size_t record = d->event->attr.sample_stack_user + 512u;
+
+	if (output_paused && !mew_ring_was_full(&t->samples, record))
+		return 0;
+	return n_lost;
+}
+
+static int end_thread(struct mew_drain *d, struct mew_drain_thread *t, uint64_t period_ns,
+		      int output_paused, struct mew_account *a)
+{
+	const struct mew_window_thread *w = &d->window->threads[t->slot];
+	uint64_t count, n_lost, clock, none, expected;
+	struct mew_account_round round;
+	double weight_s;
+	int err;
+
+	err = read_count(&d->event->attr, t->fds[0], &count, &n_lost);
+	if (err)
+		return err;
+	clock = count - t->count;
+	if (t->n_fds > 2) {
+		err = read_count(&d->event->clock, t->fds[2], &clock, &none);
+		if (err)
+			return err;
+		clock -= t->clock_count;
+	}
+	t->lost += really_lost(d, t, n_lost - t->n_lost, output_paused);
+	d->losses.lost += t->lost;
+	/* whole ticks only come; each stands for its share of the time that the clock ran */
+	expected = clock / period_ns;
+	weight_s = (expected ? (double)clock / (double)expected : (double)period_ns) / 1e9;
+	if (d->event->kind == MEW_EVENT_CLOCK)
+		mew_collect_settle(&d->collect, (uint32_t)(t - d->threads), weight_s);
+	if (t->kind != MEW_THREAD_LOOP)
+		return 0;
+	round = (struct mew_account_round){
+		.wall_s = (double)(w->end_ns - w->begin_ns - w->paused_ns) / 1e9,
+		.off_s = ((double)t->off_ns - (double)t->off_paused_ns) / 1e9,
+		.count_s = ((double)clock - (double)w->paused_ns + (double)t->off_paused_ns) / 1e9,
+		.clock_all_s = (double)clock / 1e9,
+		.period_s = (double)period_ns / 1e9,
+		.ticks = t->ticks + t->lost,
+		.ticks_paused = t->ticks_paused,
+	};
+	mew_account_add(a, &round);
+	return 0;
+}
+
+int mew_drain_end(struct mew_drain *d, uint64_t period_ns, int output_paused, struct mew_account *a,
+		  struct mew_error *error)
+{
+	int err = mew_drain_all(d, error);
+
+	for (size_t i = 0; i < d->n_threads && !err; i++) {
+		err = end_thread(d, &d->threads[i], period_ns, output_paused, a);
+		if (err)
+			mew_error_errno(error, err, "cannot read an event's count");
+	}
+	d->sampling = 0;
+	return err;
+}
+
+void mew_drain_forget(struct mew_drain *d)
+{
+	mew_collect_forget(&d->collect);
+	memset(&d->losses, 0, sizeof d->losses);
+	d->samples = 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * engine.h: what the two engines are to run.c: one case, or one whole program, from its start to its row in the session.
+ */
+#ifndef MEW_SESSION_ENGINE_H
+#define MEW_SESSION_ENGINE_H
+
+#include "session/dialogue.h"
+#include "session/session.h"
+
+/* What is the same for all cases of a run. */
+struct mew_run {
+	const struct mew_run_options *o;
+	struct mew_program program;
+	struct mew_session *session;
+	void *engine; /* the engine's own, from open to close */
+};
+
+struct mew_run_engine {
+	enum mew_session_kind kind;
+	/* Look whether it can work at all, fill session->engine; *ret_engine is handed to the others. */
+	int (*open)(struct mew_run *r, struct mew_error *error);
+	void (*close)(struct mew_run *r);
+	/* Run item (NULL: the whole program) and fill c, values and row included, as far as the outcome permits. 0 although
+	 * the case failed; negative errno for own failures. */
+	int (*run_case)(struct mew_run *r, const struct mew_listed_case *item, struct mew_pcase *c,
+			struct mew_outcome *ret, struct mew_error *error);
+};
+
+extern const struct mew_run_engine mew_engine_cpu, mew_engine_heap;
+
+/* Label, counters, result and reason of c, as the dialogue ended. 0 or -ENOMEM. */
+int mew_run_take_outcome(struct mew_session *s, struct mew_pcase *c, const struct mew_outcome *out);
+
+/* printf to the caller's note function. */
+void mew_run_note(const struct mew_run_options *o, char kind, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif

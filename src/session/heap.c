@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* heap.c: the heap engine: a case of a benchmark, or a whole program, under the malloc hook. */
+#include "config.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "profile/verdict.h"
+#include "session/engine.h"
+#include "session/hook.h"
+
+#define PROFILER "mew-heap"
+#define ITERATIONS_DEFAULT 100
+
+/* Process images with a hook in one case: a wrapper script's shell, execs of the started process. */
+#define HOOKS_MAX 64
+
+struct heap_case {
+	const struct mew_run_options *o;
+	int whole;
+	struct mew_hook *hooks;
+	size_t n_hooks;
+	pid_t pid; /* that runs the case; 0: not known yet */
+	uint64_t iterations; /* tracked, over all threads */
+	int left_early, closed_rounds;
+	uint64_t n_refused; /* children that wanted to record, and hooks beyond the limit */
+};
+
+static int on_run(void *arg, struct mew_msg_run *run, int *ret_window_fd, struct mew_error *error)
+{
+	(void)arg;
+	(void)error;
+	run->kind = MEW_RUN_HEAP;
+	run->pause_mode = MEW_PAUSE_CLOCK;
+	run->ioctl_mode = MEW_PAUSE_CLOCK;
+	*ret_window_fd = -1;
+	return 0;
+}
+
+static int on_maps(void *arg, pid_t pid, const struct mew_msg_maps *m, int maps_fd,
+		   struct mew_error *error)
+{
+	(void)m;
+	(void)error;
+	((struct heap_case *)arg)->pid = pid;
+	close(maps_fd); /* the hook has sent its own */
+	return 0;
+}
+
+static uint64_t warm_up(const struct mew_run_options *o, uint64_t iterations)
+{
+	if (o->warm_up != UINT64_MAX)
+		return o->warm_up;
+	return iterations / 10 ? iterations / 10 : 1;
+}
+
+static int on_round(void *arg, const struct mew_msg_round *m, struct mew_msg_plan *ret,
+		    struct mew_error *error)
+{
+	struct heap_case *k = arg;
+	uint64_t n = k->o->iterations ? k->o->iterations : ITERATIONS_DEFAULT;
+
+	(void)error;
+	k->left_early |= m->left_early != 0;
+	ret->pause_mode = MEW_PAUSE_CLOCK;
+	if (m->kind == MEW_ROUND_NONE && warm_up(k->o, n)) {
+		ret->kind = MEW_ROUND_WARM_UP;
+		ret->iterations = warm_up(k->o, n);
+	} else if (m->kind != MEW_ROUND_TRACKED) {
+		ret->kind = MEW_ROUND_TRACKED;
+		ret->iterations = n;
+	} else {
+		k->iterations += m->iterations;
+		ret->kind = MEW_ROUND_STOP;
+	}
+	return 0;
+}
+
+static int on_hook(void *arg, int sock, pid_t pid, int started, int maps_fd, struct mew_error *error)
+{
+	struct heap_case *k = arg;
+	int err;
+
+	if (k->n_hooks == HOOKS_MAX || (k->whole && !started)) {
+		struct mew_message_header bye = {MEW_MSG_BYE, sizeof bye};
+
+		k->n_refused++;
+		mew_message_send(sock, &bye, NULL, 0);
+		close(sock);
+		if (maps_fd >= 0)
+			close(maps_fd);
+		return 0;
+	}
+	err = mew_hook_open(&k->hooks[k->n_hooks++], sock, pid, maps_fd, k->whole, error);
+	return err;
+}
+
+static size_t on_watch(void *arg, struct pollfd *fds, size_t max)
+{
+	struct heap_case *k = arg;
+	size_t n = 0;
+
+	for (size_t i = 0; i < k->n_hooks && n < max; i++)
+		fds[n++] = (struct pollfd){.fd = k->hooks[i].sock, .events = POLLIN};
+	return n;
+}
+
+static int on_ready(void *arg, const struct pollfd *fds, size_t n, struct mew_error *error)
+{
+	struct heap_case *k = arg;
+
+	(void)error;
+	for (size_t i = 0; i < n && i < k->n_hooks; i++)
+		if (fds[i].revents && k->hooks[i].sock == fds[i].fd && fds[i].fd >= 0)
+			mew_hook_ready(&k->hooks[i]);
+	return 0;
+}
+
+/* The images that count: those of the process that ran the case. */
+static int counts(const struct heap_case *k, const struct mew_hook *h)
+{
+	return h->segment.at && (k->whole || h->pid == k->pid);
+}
+
+static struct mew_hook *highest(const struct heap_case *k)
+{
+	struct mew_hook *best = NULL;
+
+	for (size_t i = 0; i < k->n_hooks; i++)
+		if (counts(k, &k->hooks[i]) &&
+		    (!best || mew_hook_segment(&k->hooks[i])->peak_bytes >
+				      mew_hook_segment(best)->peak_bytes))
+			best = &k->hooks[i];
+	return best;
+}
+
+static int fill(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
+		struct mew_verdict_heap *facts, struct mew_error *error)
+{
+	struct mew_hook *top = highest(k);
+	struct mew_heap_row *row = &c->heap;
+	int err;
+
+	row->profiler = PROFILER;
+	row->iterations = k->whole ? 1 : k->iterations;
+	for (size_t i = 0; i < k->n_hooks; i++) {
+		const struct mew_segment *g = mew_hook_segment(&k->hooks[i]);
+
+		if (!counts(k, &k->hooks[i]))
+			continue;
+		row->total_allocations += g->total_allocations;
+		row->allocated_bytes += g->allocated_bytes;
+		row->frees += g->frees;
+		row->temporary += g->temporary;
+		row->foreign_frees += g->foreign_frees;
+		row->first_iteration_allocations += g->first_iteration_allocations;
+		row->lost += g->lost;
+		row->leaked_bytes = g->closed ? g->held_bytes : g->live_bytes; /* of the last image */
+		facts->broken += g->broken;
+		facts->n_children += g->forked;
+		facts->n_threads = g->n_threads > facts->n_threads ? (unsigned)g->n_threads
+								    : facts->n_threads;
+		facts->ended_inside = !k->whole && !g->closed;
+		err = mew_hook_values(&k->hooks[i], s, c, &k->hooks[i] == top, error);
+		if (err)
+			return err;
+	}
+	row->peak_bytes = top ? mew_hook_segment(top)->peak_bytes : 0;
+	row->total_bytes = top ? mew_hook_total_bytes(top) : 0;
+	row->allocations_per_iteration =
+		row->iterations ? (double)row->total_allocations / (double)row->iterations : NAN;
+	err = mew_case_summarise(s, c);
+	return err ? mew_error_set(error, err, "out of memory") : 0;
+}
+
+/* A whole program whose malloc never came by: figures of zero would be a lie. */
+static int hook_is_blind(const struct heap_case *k)
+{
+	for (size_t i = 0; i < k->n_hooks; i++)
+		if (counts(k, &k->hooks[i]) && mew_hook_segment(&k->hooks[i])->n_hooked)
+			return 0;
+	return 1;
+}
+
+static int report_case(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
+		       struct mew_error *error)
+{
+	struct mew_verdict_heap facts = {.left_early = k->left_early};
+	struct mew_verdict v;
+	int err = fill(k, s, c, &facts, error);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < k->n_hooks && !facts.doubt; i++)
+		facts.doubt = k->hooks[i].warning;
+	mew_verdict_heap(&c->heap, &facts, &v);
+	err = mew_verdict_store(s, c, &v);
+	return err ? mew_error_set(error, err, "out of memory") : 0;
+}
+
+static int finish_case(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
+		       struct mew_error *error)
+{
+	int tracked = k->whole || k->iterations;
+
+	if (k->whole && hook_is_blind(k)) {
+		c->result = MEW_RESULT_FAILED;
+		c->reason = k->n_hooks ? "allocator not hooked: the program never called malloc of the "
+					 "C library (an allocator of its own?)"
+				       : "allocator not hooked: the library was not loaded";
+		return 0;
+	}
+	if (c->result == MEW_RESULT_OK && !tracked) {
+		c->result = MEW_RESULT_FAILED;
+		c->reason = "nothing was measured: the loop ended in its warm-up";
+	}
+	if (c->result == MEW_RESULT_SKIPPED || !tracked)
+		return 0;
+	return report_case(k, s, c, error);
+}
+
+static int run_case(struct mew_run *r, const struct mew_listed_case *item, struct mew_pcase *c,
+		    struct mew_outcome *ret, struct mew_error *error)
+{
+	struct heap_case k = {.o = r->o, .whole = !item};
+	struct mew_engine engine = {
+		.arg = &k,
+		.run = on_run,
+		.maps = on_maps,
+		.round = on_round,
+		.hook = on_hook,
+		.watch = on_watch,
+		.ready = on_ready,
+	};
+	struct mew_dialogue_options d = {
+		.run = r->o,
+		.program = &r->program,
+		.item = item,
+		.preload = r->o->heap_library,
+	};
+	int err;
+
+	k.hooks = calloc(HOOKS_MAX, sizeof *k.hooks);
+	if (!k.hooks)
+		return mew_error_set(error, -ENOMEM, "out of memory");
+	err = mew_dialogue(&d, &engine, ret, error);
+	if (!err)
+		err = mew_run_take_outcome(r->session, c, ret);
+	if (!err && ret->how != MEW_DIALOGUE_BENCHMARK)
+		err = finish_case(&k, r->session, c, error);
+	for (size_t i = 0; i < k.n_hooks; i++)
+		mew_hook_close(&k.hooks[i]);
+	free(k.hooks);
+	return err;
+}
+
+static int open_engine(struct mew_run *r, struct mew_error *error)
+{
+	const struct mew_program *p = &r->program;
+	const char *why = p->is_static      ? "it is linked statically"
+			  : p->is_setuid    ? "it runs as another user (set-uid)"
+			  : p->is_sanitized ? "it was built with a sanitizer, which has an allocator of its own"
+					    : NULL;
+
+	r->session->engine = PROFILER;
+	if (why && !p->is_script)
+		return mew_error_set(error, -ENOTSUP, "cannot track the heap of '%s': %s",
+				     r->o->argv[0], why);
+	if (!r->o->heap_library || access(r->o->heap_library, R_OK) < 0)
+		return mew_error_set(error, -ENOENT, "cannot find libmew-heap.so: is the installation whole?");
+	return 0;
+}
+
+static void close_engine(struct mew_run *r)
+{
+	(void)r;
+}
+
+const struct mew_run_engine mew_engine_heap = {
+	.kind = MEW_SESSION_HEAP,
+	.open = open_engine,
+	.close = close_engine,
+	.run_case = run_case,
+};

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "channel/entry.h"
+#include "channel/message.h"
+#include "session/collect.h"
+#include "session/hook.h"
+
+/* Of address space in both processes; the file is sparse. 16 bytes a rule: 16 million rules. */
+#define TABLE_BYTES (256u << 20)
+
+int mew_hook_open(struct mew_hook *h, int sock, pid_t pid, int maps_fd, int whole,
+		  struct mew_error *error)
+{
+	size_t segment_bytes =
+		sizeof(struct mew_segment) + MEW_SEGMENT_NODES * sizeof(struct mew_segment_node);
+	struct mew_msg_heap m = {.header = {MEW_MSG_HEAP, sizeof m}};
+	struct mew_segment *s;
+	int err;
+
+	memset(h, 0, sizeof *h);
+	h->pid = pid;
+	h->sock = sock;
+	h->maps_fd = maps_fd;
+	if (maps_fd < 0)
+		return mew_error_set(error, -EPROTO, "the heap hook sent no map of its memory");
+	err = mew_memory_open(&h->segment, "mew-segment", segment_bytes, 0, error);
+	if (!err)
+		err = mew_memory_open(&h->table, "mew-tables", TABLE_BYTES, 1, error);
+	if (err)
+		return err;
+	h->modules = mew_modules_new(h->table.at, h->table.bytes, error);
+	if (!h->modules)
+		return -ENOMEM;
+	s = h->segment.at;
+	s->magic = MEW_SEGMENT_MAGIC;
+	s->cap_nodes = MEW_SEGMENT_NODES;
+	s->n_nodes = 2;
+	m.whole = (uint32_t)whole;
+	m.segment_bytes = segment_bytes;
+	m.table_bytes = TABLE_BYTES;
+	err = mew_message_send(sock, &m, (int[]){h->segment.fd, h->table.read_fd}, 2);
+	return err ? mew_error_errno(error, err, "cannot answer the heap hook") : 0;
+}
+
+static void close_fds(struct mew_hook *h)
+{
+	if (h->sock >= 0)
+		close(h->sock);
+	if (h->maps_fd >= 0)
+		close(h->maps_fd);
+	h->sock = h->maps_fd = -1;
+}
+
+void mew_hook_close(struct mew_hook *h)
+{
+	close_fds(h);
+	mew_symbols_free(h->symbols);
+	mew_modules_free(h->modules);
+	mew_memory_done(&h->segment);
+	mew_memory_done(&h->table);
+	free(h->warning);
+	memset(h, 0, sizeof *h);
+	h->sock = h->maps_fd = -1;
+}
+
+void mew_hook_ready(struct mew_hook *h)
+{
+	union {
+		uint64_t align;
+		struct mew_msg_tables tables;
+		char bytes[MEW_MESSAGE_MAX_BYTES];
+	} m;
+	struct mew_error error = {0};
+	int fds[MEW_MESSAGE_MAX_FDS], type;
+	unsigned n_fds = 0;
+
+	type = mew_message_receive(h->sock, &m, fds, &n_fds);
+	if (type == -EAGAIN || type == -EINTR)
+		return;
+	for (unsigned i = 0; i < n_fds; i++)
+		close(fds[i]);
+	if (type != MEW_MSG_TABLES) {
+		close_fds(h);
+		return;
+	}
+	if (mew_modules_read_maps(h->modules, h->maps_fd, &error) && !h->warning)
+		h->warning = strdup(error.text);
+	m.tables.generation = mew_modules_table(h->modules)->generation;
+	if (mew_message_send(h->sock, &m.tables, NULL, 0))
+		close_fds(h);
+}
+
+const struct mew_segment *mew_hook_segment(const struct mew_hook *h)
+{
+	return h->segment.at;
+}
+
+static uint32_t count_nodes(const struct mew_segment *s)
+{
+	uint32_t n = __atomic_load_n(&s->n_nodes, __ATOMIC_ACQUIRE);
+
+	return n < MEW_SEGMENT_NODES ? n : MEW_SEGMENT_NODES;
+}
+
+int64_t mew_hook_total_bytes(const struct mew_hook *h)
+{
+	const struct mew_segment *s = h->segment.at;
+	int64_t sum = 0;
+
+	for (uint32_t i = 0, n = count_nodes(s); i < n; i++)
+		sum += mew_segment_at_peak(s, &s->nodes[i]);
+	return sum;
+}
+
+static struct mew_symbols *symbols_of(void *arg, uint32_t group)
+{
+	(void)group;
+	return ((struct mew_hook *)arg)->symbols;
+}
+
+/* The pcs from node up to the root as a stack of the collection, outermost first. */
+static uint32_t collect_chain(struct mew_collect *c, const struct mew_segment *s, uint32_t node,
+			      int broken)
+{
+	uint32_t chain[MEW_WALK_FRAMES], at = 0;
+	size_t n = 0;
+
+	/* a child comes after its parent: anything else is damage, and might go round */
+	for (uint32_t i = node; i > 1; i = s->nodes[i].parent) {
+		if (n == MEW_WALK_FRAMES || s->nodes[i].parent >= i)
+			return UINT32_MAX - 1;
+		chain[n++] = i;
+	}
+	for (size_t i = n; i-- > 0 && at != UINT32_MAX;)
+		at = mew_collect_child(c, at, 0, s->nodes[chain[i]].pc, 0,
+				       broken && i + 1 == n);
+	return at;
+}
+
+static int has_figures(const struct mew_segment *s, const struct mew_segment_node *n)
+{
+	return n->allocations || n->frees || n->held_bytes || n->live_bytes ||
+	       mew_segment_at_peak(s, n);
+}
+
+/* The stack of functions for one node, with the entry point on top. */
+static int take_node(const struct mew_segment *s, uint32_t i, struct mew_session *session,
+		     uint32_t stack, struct mew_pcase *c, int with_peak)
+{
+	const struct mew_segment_node *n = &s->nodes[i];
+	const char *entry = i == 1 ? "[lost stack]" : mew_entry_name(n->entry);
+	uint32_t function = mew_session_function(session, entry, "", 0, "");
+	struct mew_pvalue *v;
+
+	if (function == UINT32_MAX)
+		return -ENOMEM;
+	stack = mew_session_stack(session, stack, function, 0, 0);
+	v = stack == UINT32_MAX ? NULL
+				: mew_case_value(session, c, stack,
+						 i != 1 && !(n->flags & MEW_NODE_BROKEN));
+	if (!v)
+		return -ENOMEM;
+	v->allocations += n->allocations;
+	v->bytes += n->bytes;
+	v->frees += n->frees;
+	v->temporary += n->temporary;
+	if (with_peak)
+		v->peak_bytes += mew_segment_at_peak(s, n);
+	v->held_bytes += s->closed ? n->held_bytes : n->live_bytes;
+	return 0;
+}
+
+int mew_hook_values(struct mew_hook *h, struct mew_session *session, struct mew_pcase *c,
+		    int with_peak, struct mew_error *error)
+{
+	const struct mew_segment *s = h->segment.at;
+	uint32_t n = count_nodes(s), *node_of = NULL, *map = NULL;
+	struct mew_collect collect;
+	int err;
+
+	err = mew_collect_init(&collect);
+	node_of = calloc(n, sizeof *node_of);
+	if (!err && !h->symbols)
+		h->symbols = mew_symbols_new(h->modules, error);
+	if (err || !node_of || !h->symbols) {
+		err = -ENOMEM;
+		goto out;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (!has_figures(s, &s->nodes[i]))
+			continue;
+		node_of[i] = collect_chain(&collect, s, i, !!(s->nodes[i].flags & MEW_NODE_BROKEN));
+		if (node_of[i] >= UINT32_MAX - 1) {
+			err = node_of[i] == UINT32_MAX ? -ENOMEM : -EPROTO;
+			goto out;
+		}
+	}
+	map = calloc(collect.n_nodes, sizeof *map);
+	if (!map)
+		err = -ENOMEM;
+	for (uint32_t i = 0; i < n && !err; i++) {
+		uint32_t stack;
+
+		if (!has_figures(s, &s->nodes[i]))
+			continue;
+		stack = mew_collect_convert(&collect, session, node_of[i], map, symbols_of, h);
+		err = stack == UINT32_MAX ? -ENOMEM
+					  : take_node(s, i, session, stack, c, with_peak);
+	}
+out:
+	if (err)
+		mew_error_set(error, err, err == -ENOMEM ? "out of memory"
+							 : "the heap hook's memory is damaged");
+	free(node_of);
+	free(map);
+	mew_collect_done(&collect);
+	return err;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hook.h: one process image that carries the heap hook, as mew-perf sees it: its segment, its tables, its questions for tables; and at the
+ * end its stacks as values of a case.
+ */
+#ifndef MEW_SESSION_HOOK_H
+#define MEW_SESSION_HOOK_H
+
+#include <sys/types.h>
+
+#include "channel/segment.h"
+#include "profile/profile.h"
+#include "session/memory.h"
+#include "symbol/symbol.h"
+#include "unwind/modules.h"
+
+struct mew_hook {
+	pid_t pid;
+	int sock, maps_fd; /* -1: closed */
+	struct mew_memory segment, table;
+	struct mew_modules *modules;
+	struct mew_symbols *symbols; /* made by mew_hook_values */
+	char *warning;               /* first table that could not be made, or NULL; malloc'ed */
+};
+
+/* Answer its HELLO: it may record. sock and maps_fd become the hook's, also on failure. */
+int mew_hook_open(struct mew_hook *h, int sock, pid_t pid, int maps_fd, int whole,
+		  struct mew_error *error);
+void mew_hook_close(struct mew_hook *h);
+
+/* Its socket is readable: answer. Never fails: a hook that went away is closed. */
+void mew_hook_ready(struct mew_hook *h);
+
+const struct mew_segment *mew_hook_segment(const struct mew_hook *h);
+
+/* Bytes live at the mark, summed over the stacks. */
+int64_t mew_hook_total_bytes(const struct mew_hook *h);
+
+/*
+ * All its stacks become values of the case (peaks only when with_peak). A stack's leaf is the allocation function that was called. 0, -ENOMEM, -EPROTO (indices
+ * that cannot be).
+ */
+int mew_hook_values(struct mew_hook *h, struct mew_session *s, struct mew_pcase *c, int with_peak,
+		    struct mew_error *error);
+
+#endif

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "session/target.h"
+
+/* A HELLO follows its connect at once; who sends none is no target of ours. */
+#define HELLO_TIMEOUT_MS 2000
+
+extern char **environ;
+
+/* A path that LD_PRELOAD can hold: it splits at spaces and colons. */
+static int preload_path(struct mew_target *t, const char *library, char *ret, size_t bytes,
+			struct mew_error *error)
+{
+	if (!strpbrk(library, " :\t\n")) {
+		if (snprintf(ret, bytes, "%s", library) >= (int)bytes)
+			return mew_error_set(error, -ENAMETOOLONG, "path too long: '%s'", library);
+		return 0;
+	}
+	snprintf(ret, bytes, "%s/libmew-heap.so", t->dir);
+	if (symlink(library, ret) < 0)
+		return mew_error_errno(error, -errno, "cannot link '%s'", ret);
+	return 0;
+}
+
+static int open_socket(struct mew_target *t, struct mew_error *error)
+{
+	const char *tmp = getenv("TMPDIR");
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int err;
+
+	if (!tmp || tmp[0] != '/' || strlen(tmp) > 60 || strpbrk(tmp, " :\t\n"))
+		tmp = "/tmp";
+	snprintf(t->dir, sizeof t->dir, "%s/mew-perf-XXXXXX", tmp);
+	if (!mkdtemp(t->dir)) {
+		err = -errno;
+		mew_error_errno(error, err, "cannot make a directory in '%s'", tmp);
+		t->dir[0] = '\0';
+		return err;
+	}
+	snprintf(t->socket, sizeof t->socket, "%s/s", t->dir);
+	memcpy(a.sun_path, t->socket, strlen(t->socket) + 1);
+	t->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (t->listen_fd < 0 || bind(t->listen_fd, (struct sockaddr *)&a, sizeof a) < 0 ||
+	    listen(t->listen_fd, 64) < 0)
+		return mew_error_errno(error, -errno, "cannot listen at '%s'", t->socket);
+	return 0;
+}
+
+/* The environment of the child: ours with the socket and the preloaded library. */
+static char **make_environment(const struct mew_target *t, const char *preload)
+{
+	static const char *const ours[] = {MEW_SOCKET_ENV "=", "LD_PRELOAD="};
+	const char *old = getenv("LD_PRELOAD");
+	size_t n = 0, k = 0;
+	char **env;
+
+	while (environ[n])
+		n++;
+	env = calloc(n + 3, sizeof *env);
+	if (!env)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		int skip = !strncmp(environ[i], ours[0], strlen(ours[0])) ||
+			   (preload && !strncmp(environ[i], ours[1], strlen(ours[1])));
+
+		if (!skip)
+			env[k++] = environ[i];
+	}
+	if (asprintf(&env[k++], "%s%s", ours[0], t->socket) < 0)
+		goto fail;
+	if (preload && asprintf(&env[k++], "%s%s%s%s", ours[1], preload, old && *old ? ":" : "",
+				old ? old : "") < 0)
+		goto fail;
+	return env;
+fail:
+	free(env);
+	return NULL;
+}
+
+/* In the child. The errno of what failed goes through the pipe, which the exec closes. */
+static void __attribute__((noreturn))
+run_child(const struct mew_target_options *o, char **env, int report_fd, int go_fd, pid_t parent)
+{
+	sigset_t none;
+	int err;
+	char c;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(125);
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	dup2(STDERR_FILENO, STDOUT_FILENO);
+	if (go_fd >= 0) {
+		while (read(go_fd, &c, 1) < 0 && errno == EINTR)
+			;
+		if (getppid() != parent)
+			_exit(125);
+	}
+	execve(o->path, o->argv, env);
+	err = errno;
+	while (write(report_fd, &err, sizeof err) < 0 && errno == EINTR)
+		;
+	_exit(127);
+}
+
+/* What the exec said through the pipe: 0 when it happened. */
+static int read_report(int fd, const char *path, struct mew_error *error)
+{
+	int err = 0;
+	ssize_t n;
+
+	do
+		n = read(fd, &err, sizeof err);
+	while (n < 0 && errno == EINTR);
+	if (n == (ssize_t)sizeof err && err)
+		return mew_error_errno(error, -err, "cannot run '%s'", path);
+	return 0;
+}
+
+int mew_target_start(struct mew_target *t, const struct mew_target_options *o, struct mew_error *error)
+{
+	int report[2] = {-1, -1}, go[2] = {-1, -1}, err;
+	char preload[4096];
+	char **env = NULL;
+	pid_t parent = getpid();
+
+	memset(t, 0, sizeof *t);
+	t->listen_fd = t->go_fd = t->pid_fd = t->report_fd = -1;
+	t->path = o->path;
+	err = open_socket(t, error);
+	if (err)
+		return err;
+	if (o->preload) {
+		err = preload_path(t, o->preload, preload, sizeof preload, error);
+		if (err)
+			return err;
+	}
+	env = make_environment(t, o->preload ? preload : NULL);
+	if (!env)
+		return mew_error_set(error, -ENOMEM, "out of memory");
+	if (pipe2(report, O_CLOEXEC) < 0 || (o->wait && pipe2(go, O_CLOEXEC) < 0)) {
+		err = mew_error_errno(error, -errno, "cannot make a pipe");
+		goto out;
+	}
+	t->pid = fork();
+	if (t->pid < 0) {
+		t->pid = 0;
+		err = mew_error_errno(error, -errno, "cannot start a process");
+		goto out;
+	}
+	if (t->pid == 0) {
+		close(report[0]);
+		if (go[1] >= 0)
+			close(go[1]);
+		run_child(o, env, report[1], go[0], parent);
+	}
+	t->pid_fd = (int)syscall(SYS_pidfd_open, t->pid, 0);
+	if (t->pid_fd < 0) {
+		err = mew_error_errno(error, -errno, "cannot watch process %d", (int)t->pid);
+		goto out;
+	}
+	fcntl(t->pid_fd, F_SETFD, FD_CLOEXEC);
+	close(report[1]);
+	report[1] = -1;
+	t->report_fd = report[0];
+	t->go_fd = go[1];
+	report[0] = go[1] = -1;
+	if (!o->wait)
+		err = mew_target_go(t, error);
+out:
+	for (int i = 0; i < 2; i++) {
+		if (report[i] >= 0)
+			close(report[i]);
+		if (go[i] >= 0)
+			close(go[i]);
+	}
+	/* ours are at the end: the socket and the library */
+	if (env) {
+		size_t n = 0;
+
+		while (env[n])
+			n++;
+		free(env[n - 1]);
+		if (o->preload)
+			free(env[n - 2]);
+		free(env);
+	}
+	return err;
+}
+
+int mew_target_go(struct mew_target *t, struct mew_error *error)
+{
+	int err;
+
+	if (t->go_fd >= 0)
+		close(t->go_fd);
+	t->go_fd = -1;
+	err = read_report(t->report_fd, t->path, error);
+	close(t->report_fd);
+	t->report_fd = -1;
+	return err;
+}
+
+int mew_target_ended(struct mew_target *t)
+{
+	if (!t->ended && t->pid > 0 && waitpid(t->pid, &t->status, WNOHANG) == t->pid)
+		t->ended = 1;
+	return t->ended;
+}
+
+int mew_target_wait(struct mew_target *t, int timeout_ms)
+{
+	struct pollfd p = {.fd = t->pid_fd, .events = POLLIN};
+	struct timespec from, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	while (!mew_target_ended(t)) {
+		int passed;
+
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		passed = (int)((now.tv_sec - from.tv_sec) * 1000 +
+			       (now.tv_nsec - from.tv_nsec) / 1000000);
+		if (timeout_ms >= 0 && passed >= timeout_ms)
+			return 0;
+		if (poll(&p, 1, timeout_ms < 0 ? -1 : timeout_ms - passed) < 0 && errno == EINTR)
+			return mew_target_ended(t);
+	}
+	return 1;
+}
+
+void mew_target_stop(struct mew_target *t)
+{
+	if (t->pid > 0 && !mew_target_ended(t)) {
+		kill(t->pid, SIGKILL);
+		while (waitpid(t->pid, &t->status, 0) < 0 && errno == EINTR)
+			;
+		t->ended = 1;
+	}
+	if (t->dir[0]) {
+		char link[sizeof t->dir + 32];
+
+		snprintf(link, sizeof link, "%s/libmew-heap.so", t->dir);
+		unlink(link);
+		unlink(t->socket);
+		rmdir(t->dir);
+		t->dir[0] = '\0';
+		if (t->listen_fd >= 0)
+			close(t->listen_fd);
+		if (t->go_fd >= 0)
+			close(t->go_fd);
+		if (t->pid_fd >= 0)
+			close(t->pid_fd);
+		if (t->report_fd >= 0)
+			close(t->report_fd);
+	}
+}
+
+const char *mew_target_describe(const struct mew_target *t, char *buf, size_t bytes)
+{
+	if (WIFSIGNALED(t->status))
+		snprintf(buf, bytes, "killed by signal %d (%s)", WTERMSIG(t->status),
+			 strsignal(WTERMSIG(t->status)));
+	else
+		snprintf(buf, bytes, "ended with status %d", WEXITSTATUS(t->status));
+	return buf;
+}
+
+int mew_target_accept(struct mew_target *t, struct mew_msg_hello *ret, pid_t *ret_pid, int *ret_fd,
+		      struct mew_error *error)
+{
+	union {
+		uint64_t align;
+		struct mew_msg_hello hello;
+		char bytes[MEW_MESSAGE_MAX_BYTES];
+	} m;
+	struct ucred who;
+	socklen_t who_bytes = sizeof who;
+	int fds[MEW_MESSAGE_MAX_FDS];
+	unsigned n_fds = 0;
+	struct pollfd p;
+	int sock, type, err;
+
+	sock = accept4(t->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	if (sock < 0)
+		return mew_error_errno(error, -errno, "cannot accept a connection");
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &who, &who_bytes) < 0) {
+		err = mew_error_errno(error, -errno, "cannot tell who connected");
+		goto fail;
+	}
+	if (who.uid != geteuid() && who.uid != 0) {
+		err = mew_error_set(error, -EPERM, "a process of another user connected");
+		goto fail;
+	}
+	p = (struct pollfd){.fd = sock, .events = POLLIN};
+	if (poll(&p, 1, HELLO_TIMEOUT_MS) <= 0) {
+		err = mew_error_set(error, -EPROTO, "process %d connected and said nothing",
+				    (int)who.pid);
+		goto fail;
+	}
+	type = mew_message_receive(sock, &m, fds, &n_fds);
+	for (unsigned i = 1; i < n_fds; i++)
+		close(fds[i]);
+	if (type != MEW_MSG_HELLO || m.hello.version != MEW_MESSAGE_VERSION) {
+		if (n_fds)
+			close(fds[0]);
+		err = type == MEW_MSG_HELLO
+			      ? mew_error_set(error, -EPROTO,
+					      "the program's libmew is of another version: rebuild it")
+			      : mew_error_set(error, -EPROTO, "process %d does not speak our protocol",
+					      (int)who.pid);
+		goto fail;
+	}
+	*ret = m.hello;
+	*ret_pid = who.pid;
+	*ret_fd = n_fds ? fds[0] : -1;
+	return sock;
+fail:
+	close(sock);
+	return err;
+}
