@@ -116,9 +116,10 @@ void mew_collect_forget(struct mew_collect *c)
 	}
 }
 
-/* The session's stack for one frame of pcs below parent: the inlined functions are frames of their own. */
-static uint32_t convert_frame(const struct mew_collect_node *n, struct mew_session *s, uint32_t parent,
-			      struct mew_symbols *symbols)
+/* The session's stack for one frame of pcs below parent: the inlined functions are frames of their
+ * own. */
+static uint32_t convert_frame(const struct mew_collect_node *n, struct mew_session *s,
+			      uint32_t parent, struct mew_symbols *symbols)
 {
 	const struct mew_symbol_frame *frames;
 	unsigned n_frames = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collect.h: stacks of pcs as they are gathered, one tree a case, so that nothing is symbolised before the run is over; then the same as stacks of
- * functions with their values in a session's case.
+ * collect.h: stacks of pcs as they are gathered, one tree a case, so that nothing is symbolised
+ * before the run is over; then the same as stacks of functions with their values in a session's
+ * case.
  */
 #ifndef MEW_SESSION_COLLECT_H
 #define MEW_SESSION_COLLECT_H
@@ -23,13 +24,14 @@ struct mew_collect_node {
 	uint8_t broken; /* 1: the outermost frame of a stack that did not reach its root */
 };
 
-/* What was sampled on the stack that ends at node: whole ticks of one thread, until a round turns them into time. */
+/* What was sampled on the stack that ends at node: whole ticks of one thread, until a round turns
+ * them into time. */
 struct mew_collect_hit {
 	uint32_t node;
 	uint32_t thread;
 	double weight_s; /* settled */
 	uint64_t samples;
-	uint32_t ticks;  /* of the round that is open */
+	uint32_t ticks; /* of the round that is open */
 	uint8_t whole;
 };
 
@@ -48,8 +50,10 @@ void mew_collect_done(struct mew_collect *c);
 /* The child of parent; UINT32_MAX without memory. */
 uint32_t mew_collect_child(struct mew_collect *c, uint32_t parent, uint32_t group, uint64_t pc,
 			   int exact, int broken);
-/* The node of a walked stack. whole 0: its outermost frame is marked broken. UINT32_MAX without memory. */
-uint32_t mew_collect_stack(struct mew_collect *c, uint32_t group, const struct mew_walk_result *w, int whole);
+/* The node of a walked stack. whole 0: its outermost frame is marked broken. UINT32_MAX without
+ * memory. */
+uint32_t mew_collect_stack(struct mew_collect *c, uint32_t group, const struct mew_walk_result *w,
+			   int whole);
 /* One tick of thread on node in the open round. 0 or -ENOMEM. */
 int mew_collect_tick(struct mew_collect *c, uint32_t thread, uint32_t node, int whole);
 /* Close the round for one thread: each of its ticks becomes weight_s. */
@@ -60,12 +64,14 @@ void mew_collect_forget(struct mew_collect *c);
 /* Symbols of a group; NULL: none. */
 typedef struct mew_symbols *(*mew_collect_symbols_fn)(void *arg, uint32_t group);
 
-/* Where the converted stack of node ends in the session: symbolises each node once. map: node -> stack + 1 (0: not yet),
- * n_nodes entries, zeroed by the caller at first. UINT32_MAX without memory. */
-uint32_t mew_collect_convert(const struct mew_collect *c, struct mew_session *s, uint32_t node, uint32_t *map,
-			     mew_collect_symbols_fn symbols, void *arg);
+/* Where the converted stack of node ends in the session: symbolises each node once. map: node ->
+ * stack + 1 (0: not yet), n_nodes entries, zeroed by the caller at first. UINT32_MAX without
+ * memory. */
+uint32_t mew_collect_convert(const struct mew_collect *c, struct mew_session *s, uint32_t node,
+			     uint32_t *map, mew_collect_symbols_fn symbols, void *arg);
 
-/* All hits become values of the case; *ret_unknown counts samples whose innermost function is not known. 0 or -ENOMEM. */
+/* All hits become values of the case; *ret_unknown counts samples whose innermost function is not
+ * known. 0 or -ENOMEM. */
 int mew_collect_values(const struct mew_collect *c, struct mew_session *s, struct mew_pcase *k,
 		       mew_collect_symbols_fn symbols, void *arg, uint64_t *ret_unknown);
 

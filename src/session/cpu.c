@@ -49,7 +49,8 @@ static enum mew_pause_mode ioctl_mode(const struct mew_event *e)
 static int on_run(void *arg, struct mew_msg_run *run, int *ret_window_fd, struct mew_error *error)
 {
 	struct cpu_case *k = arg;
-	const struct perf_event_attr *attrs[] = {&k->event->attr, &k->event->dummy, &k->event->clock};
+	const struct perf_event_attr *attrs[] = {&k->event->attr, &k->event->dummy,
+						 &k->event->clock};
 
 	(void)error;
 	run->kind = MEW_RUN_CPU;
@@ -73,7 +74,8 @@ static int on_maps(void *arg, pid_t pid, const struct mew_msg_maps *m, int maps_
 	k->drain.root = (struct mew_walk_root){m->root_lo, m->root_hi};
 	err = mew_modules_read_maps(k->modules, maps_fd, error);
 	close(maps_fd);
-	if (err == -ENOSPC) { /* the modules that found no room break their stacks, and are counted there */
+	if (err == -ENOSPC) { /* the modules that found no room break their stacks, and are counted
+				 there */
 		k->table_full = 1;
 		return 0;
 	}
@@ -94,7 +96,8 @@ static uint64_t tick_period_ns(const struct cpu_case *k)
 	return k->event->clock.size ? k->event->clock.sample_period : k->round.period_ns;
 }
 
-static void facts_of(const struct cpu_case *k, const struct mew_msg_round *m, struct mew_plan_facts *f)
+static void facts_of(const struct cpu_case *k, const struct mew_msg_round *m,
+		     struct mew_plan_facts *f)
 {
 	*f = (struct mew_plan_facts){
 		.kind = (enum mew_round_kind)m->kind,
@@ -240,7 +243,8 @@ static struct mew_symbols *symbols_of(void *arg, uint32_t group)
 	return ((struct cpu_case *)arg)->symbols;
 }
 
-/* Samples into time: whole ticks so far; now so that they add up to the user time of the account. */
+/* Samples into time: whole ticks so far; now so that they add up to the user time of the account.
+ */
 static void weigh(struct cpu_case *k)
 {
 	struct mew_collect *c = &k->drain.collect;
@@ -260,8 +264,8 @@ static void weigh(struct cpu_case *k)
 			c->hits[i].weight_s *= factor;
 	} else if (samples) {
 		for (size_t i = 0; i < c->n_hits; i++)
-			c->hits[i].weight_s = k->account.user_s * (double)c->hits[i].samples /
-					      (double)samples;
+			c->hits[i].weight_s =
+				k->account.user_s * (double)c->hits[i].samples / (double)samples;
 	}
 }
 

@@ -8,10 +8,12 @@
 #include "session/memory.h"
 #include "unwind/modules.h"
 
-/* Unwind tables of one process in memory of our own. NULL: error; else *ret_space is to be freed after the modules. */
+/* Unwind tables of one process in memory of our own. NULL: error; else *ret_space is to be freed
+ * after the modules. */
 struct mew_modules *mew_table_space_open(struct mew_memory *ret_space, struct mew_error *error);
 
-/* Run a program that knows nothing of us as one case, its threads and children sampled from exec to exit. */
+/* Run a program that knows nothing of us as one case, its threads and children sampled from exec to
+ * exit. */
 int mew_cpu_run_whole(struct mew_run *r, const struct mew_event *event, struct mew_pcase *c,
 		      struct mew_outcome *ret, struct mew_error *error);
 

@@ -21,8 +21,8 @@ struct dialogue {
 	const struct mew_dialogue_options *o;
 	const struct mew_engine *engine;
 	struct mew_target target;
-	int sock;  /* the benchmark's; -1 until its HELLO, -2 once it has closed it */
-	pid_t pid; /* of the benchmark */
+	int sock;          /* the benchmark's; -1 until its HELLO, -2 once it has closed it */
+	pid_t pid;         /* of the benchmark */
 	uint64_t ended_ns; /* END came then; 0: not yet */
 	struct mew_outcome *out;
 	struct pollfd fds[MEW_DIALOGUE_FDS + 3];
@@ -80,8 +80,8 @@ static int on_connection(struct dialogue *d, struct mew_error *error)
 		return sock;
 	if (hello.role == MEW_ROLE_HEAP) {
 		if (d->engine->hook)
-			return d->engine->hook(d->engine->arg, sock, pid,
-					       pid == d->target.pid, maps_fd, error);
+			return d->engine->hook(d->engine->arg, sock, pid, pid == d->target.pid,
+					       maps_fd, error);
 	} else if (!d->o->item) {
 		finish(d, MEW_DIALOGUE_BENCHMARK, "");
 	} else if (d->sock < 0) {
@@ -137,7 +137,8 @@ static int on_message(struct dialogue *d, struct mew_error *error)
 		return 0;
 	}
 	if (type < 0)
-		return mew_error_errno(error, type, "the program sent something else than it should");
+		return mew_error_errno(error, type,
+				       "the program sent something else than it should");
 	switch (type) {
 	case MEW_MSG_MAPS:
 		if (n_fds != 1 || !d->engine->maps)
@@ -239,7 +240,8 @@ static int converse(struct dialogue *d, struct mew_error *error)
 		dead = mew_target_ended(&d->target);
 		if (d->fds[1].revents && (err = on_connection(d, error)))
 			return err;
-		if (d->engine->ready && (err = d->engine->ready(d->engine->arg, d->fds + n, n_watch, error)))
+		if (d->engine->ready &&
+		    (err = d->engine->ready(d->engine->arg, d->fds + n, n_watch, error)))
 			return err;
 		if (d->out->how == MEW_DIALOGUE_BENCHMARK)
 			return 0;

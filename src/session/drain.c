@@ -20,7 +20,8 @@
 #define NOTES_RING_BYTES (64u << 10)
 #define CLOCK_RING_BYTES (16u << 10)
 
-int mew_drain_init(struct mew_drain *d, const struct mew_event *event, const struct mew_window *window)
+int mew_drain_init(struct mew_drain *d, const struct mew_event *event,
+		   const struct mew_window *window)
 {
 	memset(d, 0, sizeof *d);
 	d->event = event;
@@ -47,7 +48,8 @@ void mew_drain_done(struct mew_drain *d)
 }
 
 /* The event's count and how many of its records found no room. */
-static int read_count(const struct perf_event_attr *attr, int fd, uint64_t *ret_count, uint64_t *ret_lost)
+static int read_count(const struct perf_event_attr *attr, int fd, uint64_t *ret_count,
+		      uint64_t *ret_lost)
 {
 	uint64_t v[8] = {0};
 	size_t n = 1;
@@ -62,8 +64,8 @@ static int read_count(const struct perf_event_attr *attr, int fd, uint64_t *ret_
 	return 0;
 }
 
-int mew_drain_add(struct mew_drain *d, const struct mew_msg_thread *m, const int *fds, unsigned n_fds,
-		  struct mew_error *error)
+int mew_drain_add(struct mew_drain *d, const struct mew_msg_thread *m, const int *fds,
+		  unsigned n_fds, struct mew_error *error)
 {
 	unsigned wanted = d->event->clock.size ? 3 : 2;
 	struct mew_drain_thread *t;
@@ -77,10 +79,11 @@ int mew_drain_add(struct mew_drain *d, const struct mew_msg_thread *m, const int
 			mew_event_explain(m->error, d->event->name, error);
 			return m->error > 0 ? -m->error : -EPROTO;
 		}
-		return n_fds != wanted ? mew_error_set(error, -EPROTO,
-						       "the program sent %u events of a thread, not %u",
-						       n_fds, wanted)
-				       : mew_error_set(error, -ENOMEM, "out of memory");
+		return n_fds != wanted
+			       ? mew_error_set(error, -EPROTO,
+					       "the program sent %u events of a thread, not %u",
+					       n_fds, wanted)
+			       : mew_error_set(error, -ENOMEM, "out of memory");
 	}
 	t = &d->threads[d->n_threads++];
 	memset(t, 0, sizeof *t);
@@ -109,8 +112,10 @@ size_t mew_drain_watch(const struct mew_drain *d, struct pollfd *fds, size_t max
 	return n;
 }
 
-/* Of several loop threads each answers for its own pauses; the pool's threads then run through them. */
-static enum mew_window_place place(const struct mew_drain *d, const struct mew_drain_thread *t, uint64_t time_ns)
+/* Of several loop threads each answers for its own pauses; the pool's threads then run through
+ * them. */
+static enum mew_window_place place(const struct mew_drain *d, const struct mew_drain_thread *t,
+				   uint64_t time_ns)
 {
 	const struct mew_window_thread *w = &d->window->threads[t->slot];
 	uint64_t begin, end;
@@ -120,7 +125,7 @@ static enum mew_window_place place(const struct mew_drain *d, const struct mew_d
 	begin = __atomic_load_n(&w->begin_ns, __ATOMIC_ACQUIRE);
 	end = __atomic_load_n(&w->end_ns, __ATOMIC_ACQUIRE);
 	return begin && time_ns >= begin && (!end || time_ns < end) ? MEW_WINDOW_INSIDE
-								     : MEW_WINDOW_OUTSIDE;
+								    : MEW_WINDOW_OUTSIDE;
 }
 
 static void note_broken(struct mew_drain *d, const struct mew_walk_result *w)
@@ -131,7 +136,9 @@ static void note_broken(struct mew_drain *d, const struct mew_walk_result *w)
 
 	d->losses.broken++;
 	snprintf(d->losses.broken_module, sizeof d->losses.broken_module, "%s",
-		 name ? name + 1 : module ? module->path : "memory without a file");
+		 name     ? name + 1
+		 : module ? module->path
+			  : "memory without a file");
 }
 
 static int take_sample(struct mew_drain *d, struct mew_drain_thread *t, const struct mew_record *r)
@@ -166,7 +173,8 @@ static int take_sample(struct mew_drain *d, struct mew_drain_thread *t, const st
 	else if (!whole)
 		note_broken(d, &d->walk);
 	node = mew_collect_stack(&d->collect, 0, &d->walk, whole);
-	if (node == UINT32_MAX || mew_collect_tick(&d->collect, (uint32_t)(t - d->threads), node, whole))
+	if (node == UINT32_MAX ||
+	    mew_collect_tick(&d->collect, (uint32_t)(t - d->threads), node, whole))
 		return -ENOMEM;
 	d->samples++;
 	return 0;
@@ -237,8 +245,8 @@ static int on_note(struct mew_drain *d, struct mew_drain_thread *t, const struct
 	case MEW_RECORD_MMAP:
 		if (!r->executable)
 			return 0;
-		return mew_modules_add(d->modules, r->start, r->start + r->bytes, r->file_off, r->path,
-				       r->time_ns, error);
+		return mew_modules_add(d->modules, r->start, r->start + r->bytes, r->file_off,
+				       r->path, r->time_ns, error);
 	case MEW_RECORD_FORK:
 		if (d->sampling && place(d, t, r->time_ns) == MEW_WINDOW_INSIDE) {
 			if (r->pid == r->ppid)
@@ -298,7 +306,8 @@ int mew_drain_all(struct mew_drain *d, struct mew_error *error)
 	for (size_t i = 0; i < d->n_threads && !err; i++) {
 		err = drain_ring(d, &d->threads[i], &d->threads[i].samples, RING_SAMPLES, error);
 		if (!err)
-			err = drain_ring(d, &d->threads[i], &d->threads[i].clock, RING_CLOCK, error);
+			err = drain_ring(d, &d->threads[i], &d->threads[i].clock, RING_CLOCK,
+					 error);
 	}
 	return err;
 }
@@ -323,8 +332,10 @@ int mew_drain_begin(struct mew_drain *d, int sampling, struct mew_error *error)
 	return err;
 }
 
-/* Samples that the kernel dropped in the round. Those of pauses are dropped on purpose: only when the ring cannot have been full can they be told apart. */
-static uint64_t really_lost(struct mew_drain *d, struct mew_drain_thread *t, uint64_t n_lost, int output_paused)
+/* Samples that the kernel dropped in the round. Those of pauses are dropped on purpose: only when
+ * the ring cannot have been full can they be told apart. */
+static uint64_t really_lost(struct mew_drain *d, struct mew_drain_thread *t, uint64_t n_lost,
+			    int output_paused)
 {
 	size_t record = d->event->attr.sample_stack_user + 512u;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drain.h: the rings of a benchmark's threads while its case runs: each record is placed in the loop, in a pause or outside, each sample is
- * unwound at once, and each round is closed with what its threads did.
+ * drain.h: the rings of a benchmark's threads while its case runs: each record is placed in the
+ * loop, in a pause or outside, each sample is unwound at once, and each round is closed with what
+ * its threads did.
  */
 #ifndef MEW_SESSION_DRAIN_H
 #define MEW_SESSION_DRAIN_H
@@ -35,9 +36,9 @@ struct mew_drain_thread {
 
 /* What did not go as it should; whole case. */
 struct mew_drain_losses {
-	uint64_t lost;      /* samples that the kernel dropped or that could not be placed */
-	uint64_t cut;       /* stacks longer than their copy */
-	uint64_t broken;    /* stacks that did not reach the case otherwise */
+	uint64_t lost;   /* samples that the kernel dropped or that could not be placed */
+	uint64_t cut;    /* stacks longer than their copy */
+	uint64_t broken; /* stacks that did not reach the case otherwise */
 	uint64_t throttled, bad_records;
 	uint64_t threads_started, children; /* in the loop: not sampled */
 	char broken_module[64]; /* base name of the module where most recently a stack broke */
@@ -46,8 +47,8 @@ struct mew_drain_losses {
 struct mew_drain {
 	const struct mew_event *event; /* borrowed */
 	const struct mew_window *window;
-	unsigned n_loop;               /* loop threads */
-	struct mew_modules *modules;   /* borrowed */
+	unsigned n_loop;             /* loop threads */
+	struct mew_modules *modules; /* borrowed */
 	size_t table_bytes;
 	struct mew_walk_root root;
 	struct mew_collect collect;
@@ -56,16 +57,17 @@ struct mew_drain {
 	struct mew_walk_cache cache;
 	struct mew_walk_result walk;
 	struct mew_drain_losses losses;
-	int sampling;  /* the present round is SAMPLED */
+	int sampling;     /* the present round is SAMPLED */
 	uint64_t samples; /* collected since the start or the last forget */
 };
 
-int mew_drain_init(struct mew_drain *d, const struct mew_event *event, const struct mew_window *window);
+int mew_drain_init(struct mew_drain *d, const struct mew_event *event,
+		   const struct mew_window *window);
 void mew_drain_done(struct mew_drain *d);
 
 /* The thread's descriptors become the drain's. */
-int mew_drain_add(struct mew_drain *d, const struct mew_msg_thread *m, const int *fds, unsigned n_fds,
-		  struct mew_error *error);
+int mew_drain_add(struct mew_drain *d, const struct mew_msg_thread *m, const int *fds,
+		  unsigned n_fds, struct mew_error *error);
 
 size_t mew_drain_watch(const struct mew_drain *d, struct pollfd *fds, size_t max);
 
@@ -76,8 +78,9 @@ int mew_drain_all(struct mew_drain *d, struct mew_error *error);
 int mew_drain_begin(struct mew_drain *d, int sampling, struct mew_error *error);
 
 /*
- * The sampled round has ended: empty the rings, read the counts, account for each loop thread. period_ns: of the clock that ticked. output_paused: pauses
- * count their samples as lost. loop_s: thread-time of the round, as the target says.
+ * The sampled round has ended: empty the rings, read the counts, account for each loop thread.
+ * period_ns: of the clock that ticked. output_paused: pauses count their samples as lost. loop_s:
+ * thread-time of the round, as the target says.
  */
 int mew_drain_end(struct mew_drain *d, uint64_t period_ns, int output_paused, struct mew_account *a,
 		  struct mew_error *error);

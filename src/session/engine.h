@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * engine.h: what the two engines are to run.c: one case, or one whole program, from its start to its row in the session.
+ * engine.h: what the two engines are to run.c: one case, or one whole program, from its start to
+ * its row in the session.
  */
 #ifndef MEW_SESSION_ENGINE_H
 #define MEW_SESSION_ENGINE_H
@@ -14,15 +15,17 @@ struct mew_run {
 	struct mew_program program;
 	struct mew_session *session;
 	void *engine; /* the engine's own, from open to close */
+	int begun;    /* the caller knows the session's head */
 };
 
 struct mew_run_engine {
 	enum mew_session_kind kind;
-	/* Look whether it can work at all, fill session->engine; *ret_engine is handed to the others. */
+	/* Look whether it can work at all, fill session->engine; *ret_engine is handed to the
+	 * others. */
 	int (*open)(struct mew_run *r, struct mew_error *error);
 	void (*close)(struct mew_run *r);
-	/* Run item (NULL: the whole program) and fill c, values and row included, as far as the outcome permits. 0 although
-	 * the case failed; negative errno for own failures. */
+	/* Run item (NULL: the whole program) and fill c, values and row included, as far as the
+	 * outcome permits. 0 although the case failed; negative errno for own failures. */
 	int (*run_case)(struct mew_run *r, const struct mew_listed_case *item, struct mew_pcase *c,
 			struct mew_outcome *ret, struct mew_error *error);
 };

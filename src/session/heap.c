@@ -17,7 +17,8 @@
 #define PROFILER "mew-heap"
 #define ITERATIONS_DEFAULT 100
 
-/* Process images with a hook in one case: a wrapper script's shell, execs of the started process. */
+/* Process images with a hook in one case: a wrapper script's shell, execs of the started process.
+ */
 #define HOOKS_MAX 64
 
 struct heap_case {
@@ -25,7 +26,7 @@ struct heap_case {
 	int whole;
 	struct mew_hook *hooks;
 	size_t n_hooks;
-	pid_t pid; /* that runs the case; 0: not known yet */
+	pid_t pid;           /* that runs the case; 0: not known yet */
 	uint64_t iterations; /* tracked, over all threads */
 	int left_early, closed_rounds;
 	uint64_t n_refused; /* children that wanted to record, and hooks beyond the limit */
@@ -81,7 +82,8 @@ static int on_round(void *arg, const struct mew_msg_round *m, struct mew_msg_pla
 	return 0;
 }
 
-static int on_hook(void *arg, int sock, pid_t pid, int started, int maps_fd, struct mew_error *error)
+static int on_hook(void *arg, int sock, pid_t pid, int started, int maps_fd,
+		   struct mew_error *error)
 {
 	struct heap_case *k = arg;
 	int err;
@@ -160,11 +162,12 @@ static int fill(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
 		row->foreign_frees += g->foreign_frees;
 		row->first_iteration_allocations += g->first_iteration_allocations;
 		row->lost += g->lost;
-		row->leaked_bytes = g->closed ? g->held_bytes : g->live_bytes; /* of the last image */
+		row->leaked_bytes =
+			g->closed ? g->held_bytes : g->live_bytes; /* of the last image */
 		facts->broken += g->broken;
 		facts->n_children += g->forked;
-		facts->n_threads = g->n_threads > facts->n_threads ? (unsigned)g->n_threads
-								    : facts->n_threads;
+		facts->n_threads =
+			g->n_threads > facts->n_threads ? (unsigned)g->n_threads : facts->n_threads;
 		facts->ended_inside = !k->whole && !g->closed;
 		err = mew_hook_values(&k->hooks[i], s, c, &k->hooks[i] == top, error);
 		if (err)
@@ -210,9 +213,10 @@ static int finish_case(struct heap_case *k, struct mew_session *s, struct mew_pc
 
 	if (k->whole && hook_is_blind(k)) {
 		c->result = MEW_RESULT_FAILED;
-		c->reason = k->n_hooks ? "allocator not hooked: the program never called malloc of the "
-					 "C library (an allocator of its own?)"
-				       : "allocator not hooked: the library was not loaded";
+		c->reason =
+			k->n_hooks ? "allocator not hooked: the program never called malloc of the "
+				     "C library (an allocator of its own?)"
+				   : "allocator not hooked: the library was not loaded";
 		return 0;
 	}
 	if (c->result == MEW_RESULT_OK && !tracked) {
@@ -262,17 +266,20 @@ static int run_case(struct mew_run *r, const struct mew_listed_case *item, struc
 static int open_engine(struct mew_run *r, struct mew_error *error)
 {
 	const struct mew_program *p = &r->program;
-	const char *why = p->is_static      ? "it is linked statically"
-			  : p->is_setuid    ? "it runs as another user (set-uid)"
-			  : p->is_sanitized ? "it was built with a sanitizer, which has an allocator of its own"
-					    : NULL;
+	const char *why =
+		p->is_static   ? "it is linked statically"
+		: p->is_setuid ? "it runs as another user (set-uid)"
+		: p->is_sanitized
+			? "it was built with a sanitizer, which has an allocator of its own"
+			: NULL;
 
 	r->session->engine = PROFILER;
 	if (why && !p->is_script)
 		return mew_error_set(error, -ENOTSUP, "cannot track the heap of '%s': %s",
 				     r->o->argv[0], why);
 	if (!r->o->heap_library || access(r->o->heap_library, R_OK) < 0)
-		return mew_error_set(error, -ENOENT, "cannot find libmew-heap.so: is the installation whole?");
+		return mew_error_set(error, -ENOENT,
+				     "cannot find libmew-heap.so: is the installation whole?");
 	return 0;
 }
 

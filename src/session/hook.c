@@ -138,8 +138,7 @@ static uint32_t collect_chain(struct mew_collect *c, const struct mew_segment *s
 		chain[n++] = i;
 	}
 	for (size_t i = n; i-- > 0 && at != UINT32_MAX;)
-		at = mew_collect_child(c, at, 0, s->nodes[chain[i]].pc, 0,
-				       broken && i + 1 == n);
+		at = mew_collect_child(c, at, 0, s->nodes[chain[i]].pc, 0, broken && i + 1 == n);
 	return at;
 }
 
@@ -161,9 +160,9 @@ static int take_node(const struct mew_segment *s, uint32_t i, struct mew_session
 	if (function == UINT32_MAX)
 		return -ENOMEM;
 	stack = mew_session_stack(session, stack, function, 0, 0);
-	v = stack == UINT32_MAX ? NULL
-				: mew_case_value(session, c, stack,
-						 i != 1 && !(n->flags & MEW_NODE_BROKEN));
+	v = stack == UINT32_MAX
+		    ? NULL
+		    : mew_case_value(session, c, stack, i != 1 && !(n->flags & MEW_NODE_BROKEN));
 	if (!v)
 		return -ENOMEM;
 	v->allocations += n->allocations;
@@ -210,13 +209,13 @@ int mew_hook_values(struct mew_hook *h, struct mew_session *session, struct mew_
 		if (!has_figures(s, &s->nodes[i]))
 			continue;
 		stack = mew_collect_convert(&collect, session, node_of[i], map, symbols_of, h);
-		err = stack == UINT32_MAX ? -ENOMEM
-					  : take_node(s, i, session, stack, c, with_peak);
+		err = stack == UINT32_MAX ? -ENOMEM : take_node(s, i, session, stack, c, with_peak);
 	}
 out:
 	if (err)
-		mew_error_set(error, err, err == -ENOMEM ? "out of memory"
-							 : "the heap hook's memory is damaged");
+		mew_error_set(error, err,
+			      err == -ENOMEM ? "out of memory"
+					     : "the heap hook's memory is damaged");
 	free(node_of);
 	free(map);
 	mew_collect_done(&collect);

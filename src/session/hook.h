@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hook.h: one process image that carries the heap hook, as mew-perf sees it: its segment, its tables, its questions for tables; and at the
- * end its stacks as values of a case.
+ * hook.h: one process image that carries the heap hook, as mew-perf sees it: its segment, its
+ * tables, its questions for tables; and at the end its stacks as values of a case.
  */
 #ifndef MEW_SESSION_HOOK_H
 #define MEW_SESSION_HOOK_H
@@ -37,8 +37,8 @@ const struct mew_segment *mew_hook_segment(const struct mew_hook *h);
 int64_t mew_hook_total_bytes(const struct mew_hook *h);
 
 /*
- * All its stacks become values of the case (peaks only when with_peak). A stack's leaf is the allocation function that was called. 0, -ENOMEM, -EPROTO (indices
- * that cannot be).
+ * All its stacks become values of the case (peaks only when with_peak). A stack's leaf is the
+ * allocation function that was called. 0, -ENOMEM, -EPROTO (indices that cannot be).
  */
 int mew_hook_values(struct mew_hook *h, struct mew_session *s, struct mew_pcase *c, int with_peak,
 		    struct mew_error *error);

@@ -10,7 +10,8 @@
 
 #include "session/memory.h"
 
-int mew_memory_open(struct mew_memory *m, const char *name, size_t bytes, int read_only, struct mew_error *error)
+int mew_memory_open(struct mew_memory *m, const char *name, size_t bytes, int read_only,
+		    struct mew_error *error)
 {
 	char path[64];
 	int err;

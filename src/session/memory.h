@@ -15,7 +15,8 @@ struct mew_memory {
 };
 
 /* Sparse, zeroed. 0 or negative errno; done takes a zeroed one. */
-int mew_memory_open(struct mew_memory *m, const char *name, size_t bytes, int read_only, struct mew_error *error);
+int mew_memory_open(struct mew_memory *m, const char *name, size_t bytes, int read_only,
+		    struct mew_error *error);
 void mew_memory_done(struct mew_memory *m);
 
 #endif

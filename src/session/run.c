@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.c: a session from its program's name to its last case: list, filter, repeat, one case after the other. */
+/* run.c: a session from its program's name to its last case: list, filter, repeat, one case after
+ * the other. */
 #include "config.h"
 
 #include <errno.h>
@@ -88,10 +89,12 @@ static int wait_hello(struct mew_target *t, struct mew_error *error)
 		if (p[0].revents)
 			return 0;
 		if (mew_target_ended(t))
-			return mew_error_set(error, -EPROTO, "the program %s without listing its cases",
+			return mew_error_set(error, -EPROTO,
+					     "the program %s without listing its cases",
 					     mew_target_describe(t, text, sizeof text));
 		if ((double)(mew_now_ns() - begin) > LIST_TIMEOUT_S * 1e9)
-			return mew_error_set(error, -ETIMEDOUT, "the program does not list its cases");
+			return mew_error_set(error, -ETIMEDOUT,
+					     "the program does not list its cases");
 	}
 }
 
@@ -175,7 +178,8 @@ static int compile(const struct mew_run_options *o, regex_t *ret, struct mew_err
 }
 
 /* Chosen by any filter that includes (or none there), and by no filter that excludes. */
-static int chosen(const struct mew_run_options *o, const regex_t *filters, const struct mew_listed_case *c)
+static int chosen(const struct mew_run_options *o, const regex_t *filters,
+		  const struct mew_listed_case *c)
 {
 	int any = 0, hit = 0;
 
@@ -328,7 +332,7 @@ int mew_run_take_outcome(struct mew_session *s, struct mew_pcase *c, const struc
 	case MEW_DIALOGUE_ENDED:
 		if (out->status != MEW_CASE_OK) {
 			c->result = out->status == MEW_CASE_SKIPPED ? MEW_RESULT_SKIPPED
-								   : MEW_RESULT_FAILED;
+								    : MEW_RESULT_FAILED;
 			c->reason = mew_session_text(s, out->reason);
 		}
 		break;
@@ -347,20 +351,25 @@ int mew_run_take_outcome(struct mew_session *s, struct mew_pcase *c, const struc
 	}
 	for (size_t i = 0; i < out->n_counters; i++) {
 		const struct mew_dialogue_counter *from = &out->counters[i];
-		struct mew_pcounter *to = mew_case_counter(s, c);
 
-		if (!to)
+		if (mew_case_counter(s, c, from->name, from->value, (int)from->kind))
 			return -ENOMEM;
-		to->name = mew_session_text(s, from->name);
-		to->value = from->value;
-		to->kind = (int)from->kind;
 	}
 	return c->label && c->reason ? 0 : -ENOMEM;
 }
 
+static int begin_once(struct mew_run *r, struct mew_error *error)
+{
+	if (r->begun || !r->o->begin)
+		return 0;
+	r->begun = 1;
+	return r->o->begin(r->o->arg, r->session, error);
+}
+
 /* 1 in *ret_again: a program run whole turned out to be a benchmark. */
-static int run_one(struct mew_run *r, const struct mew_run_engine *e, const struct mew_listed_case *item,
-		   size_t at, size_t n, int *ret_again, struct mew_error *error)
+static int run_one(struct mew_run *r, const struct mew_run_engine *e,
+		   const struct mew_listed_case *item, size_t at, size_t n, int *ret_again,
+		   struct mew_error *error)
 {
 	const char *base = strrchr(r->program.path, '/');
 	const char *key = item ? item->key : base ? base + 1 : r->program.path;
@@ -380,14 +389,17 @@ static int run_one(struct mew_run *r, const struct mew_run_engine *e, const stru
 		r->o->starting(r->o->arg, key, c->label, at, n);
 	err = e->run_case(r, item, c, out, error);
 	if (err || out->how == MEW_DIALOGUE_BENCHMARK || out->how == MEW_DIALOGUE_INTERRUPTED) {
-		/* nothing to show; a program that is stopped while it runs whole has its figures up to there */
+		/* nothing to show; a program that is stopped while it runs whole has its figures up
+		 * to there */
 		if (err || item || out->how == MEW_DIALOGUE_BENCHMARK)
 			r->session->n_cases--;
 		*ret_again = !err && out->how == MEW_DIALOGUE_BENCHMARK;
 	}
-	if (!err && !*ret_again && r->session->n_cases && (out->how != MEW_DIALOGUE_INTERRUPTED || !item) &&
-	    r->o->finished)
-		err = r->o->finished(r->o->arg, r->session, c, error);
+	if (!err && !*ret_again && (out->how != MEW_DIALOGUE_INTERRUPTED || !item)) {
+		err = begin_once(r, error);
+		if (!err && r->o->finished)
+			err = r->o->finished(r->o->arg, r->session, c, error);
+	}
 	if (!err && out->how == MEW_DIALOGUE_INTERRUPTED)
 		err = mew_error_set(error, -EINTR, "interrupted");
 	free(out);
@@ -402,7 +414,8 @@ static int run_cases(struct mew_run *r, const struct mew_run_engine *e, const st
 
 	for (unsigned rep = 0; rep < reps; rep++)
 		for (size_t i = 0; i < l->n && !err; i++)
-			err = run_one(r, e, &l->cases[i], rep * l->n + i, reps * l->n, &again, error);
+			err = run_one(r, e, &l->cases[i], rep * l->n + i, reps * l->n, &again,
+				      error);
 	return err;
 }
 
@@ -413,8 +426,8 @@ static int run_benchmark(struct mew_run *r, const struct mew_run_engine *e, stru
 
 	if (!err)
 		err = filter(r->o, &l, error);
-	if (!err && r->o->begin)
-		err = r->o->begin(r->o->arg, r->session, error);
+	if (!err)
+		err = begin_once(r, error);
 	if (!err)
 		err = run_cases(r, e, &l, error);
 	free(l.cases);
@@ -433,8 +446,8 @@ static int run_whole(struct mew_run *r, const struct mew_run_engine *e, int *ret
 	return err;
 }
 
-static int run(const struct mew_run_options *o, const struct mew_run_engine *e, struct mew_session **ret,
-	       struct mew_error *error)
+static int run(const struct mew_run_options *o, const struct mew_run_engine *e,
+	       struct mew_session **ret, struct mew_error *error)
 {
 	struct mew_run r = {.o = o};
 	int again = 0, err;
@@ -463,12 +476,14 @@ static int run(const struct mew_run_options *o, const struct mew_run_engine *e, 
 	return err;
 }
 
-int mew_session_cpu(const struct mew_run_options *o, struct mew_session **ret, struct mew_error *error)
+int mew_session_cpu(const struct mew_run_options *o, struct mew_session **ret,
+		    struct mew_error *error)
 {
 	return run(o, &mew_engine_cpu, ret, error);
 }
 
-int mew_session_heap(const struct mew_run_options *o, struct mew_session **ret, struct mew_error *error)
+int mew_session_heap(const struct mew_run_options *o, struct mew_session **ret,
+		     struct mew_error *error)
 {
 	return run(o, &mew_engine_heap, ret, error);
 }

@@ -138,7 +138,8 @@ static int read_report(int fd, const char *path, struct mew_error *error)
 	return 0;
 }
 
-int mew_target_start(struct mew_target *t, const struct mew_target_options *o, struct mew_error *error)
+int mew_target_start(struct mew_target *t, const struct mew_target_options *o,
+		     struct mew_error *error)
 {
 	int report[2] = {-1, -1}, go[2] = {-1, -1}, err;
 	char preload[4096];
@@ -325,9 +326,11 @@ int mew_target_accept(struct mew_target *t, struct mew_msg_hello *ret, pid_t *re
 		if (n_fds)
 			close(fds[0]);
 		err = type == MEW_MSG_HELLO
-			      ? mew_error_set(error, -EPROTO,
-					      "the program's libmew is of another version: rebuild it")
-			      : mew_error_set(error, -EPROTO, "process %d does not speak our protocol",
+			      ? mew_error_set(
+					error, -EPROTO,
+					"the program's libmew is of another version: rebuild it")
+			      : mew_error_set(error, -EPROTO,
+					      "process %d does not speak our protocol",
 					      (int)who.pid);
 		goto fail;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * target.h: one started process and the socket that it finds us by: a private directory, a listening socket, the
- * child with its environment, who connected. Knows no engine.
+ * target.h: one started process and the socket that it finds us by: a private directory, a
+ * listening socket, the child with its environment, who connected. Knows no engine.
  */
 #ifndef MEW_SESSION_TARGET_H
 #define MEW_SESSION_TARGET_H
@@ -13,15 +13,15 @@
 #include "channel/message.h"
 
 struct mew_target {
-	char dir[96];    /* private, 0700; "" once removed */
+	char dir[96]; /* private, 0700; "" once removed */
 	char socket[120];
 	int listen_fd;
-	int go_fd;       /* closing it lets the child exec; -1: it already may */
-	pid_t pid;       /* the child; 0: none */
-	int pid_fd;      /* readable once the child has ended */
-	int report_fd;   /* the exec's errno comes here */
+	int go_fd;        /* closing it lets the child exec; -1: it already may */
+	pid_t pid;        /* the child; 0: none */
+	int pid_fd;       /* readable once the child has ended */
+	int report_fd;    /* the exec's errno comes here */
 	const char *path; /* borrowed from the options */
-	int ended;       /* 1: reaped, status holds what waitpid gave */
+	int ended;        /* 1: reaped, status holds what waitpid gave */
 	int status;
 };
 
@@ -33,11 +33,13 @@ struct mew_target_options {
 };
 
 /*
- * Make the directory and the socket and start the child: its standard output is our standard error (ours carries results only),
- * MEW_SOCKET_ENV is set, it dies with us. 0, or negative errno: -ENOENT, -EACCES, -ENOEXEC of the exec itself.
- * mew_target_stop undoes everything, also after a failure.
+ * Make the directory and the socket and start the child: its standard output is our standard error
+ * (ours carries results only), MEW_SOCKET_ENV is set, it dies with us. 0, or negative errno:
+ * -ENOENT, -EACCES, -ENOEXEC of the exec itself. mew_target_stop undoes everything, also after a
+ * failure.
  */
-int mew_target_start(struct mew_target *t, const struct mew_target_options *o, struct mew_error *error);
+int mew_target_start(struct mew_target *t, const struct mew_target_options *o,
+		     struct mew_error *error);
 
 /* Let a waiting child exec. 0, or why the exec failed. */
 int mew_target_go(struct mew_target *t, struct mew_error *error);
@@ -54,8 +56,9 @@ void mew_target_stop(struct mew_target *t);
 /* "killed by signal 11 (Segmentation fault)", "ended with status 3". Text in buf. */
 const char *mew_target_describe(const struct mew_target *t, char *buf, size_t bytes);
 
-/* Accept one connection and read its HELLO: the socket, or -errno (-EPROTO: another version, -EPERM: another user). *ret_pid is by
- * SO_PEERCRED; *ret_fd the descriptor that came along (a heap hook's maps) or -1. */
+/* Accept one connection and read its HELLO: the socket, or -errno (-EPROTO: another version,
+ * -EPERM: another user). *ret_pid is by SO_PEERCRED; *ret_fd the descriptor that came along (a heap
+ * hook's maps) or -1. */
 int mew_target_accept(struct mew_target *t, struct mew_msg_hello *ret, pid_t *ret_pid, int *ret_fd,
 		      struct mew_error *error);
 

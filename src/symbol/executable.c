@@ -28,7 +28,8 @@ static void read_notes(Elf *elf, const GElf_Phdr *ph, struct mew_executable *x)
 		const char *name = (const char *)data->d_buf + name_off;
 
 		if (nh.n_type == NT_GNU_BUILD_ID && nh.n_namesz == 4 && !memcmp(name, "GNU", 4))
-			take_build_id(x, (const unsigned char *)data->d_buf + desc_off, nh.n_descsz);
+			take_build_id(x, (const unsigned char *)data->d_buf + desc_off,
+				      nh.n_descsz);
 		if (nh.n_type == MEW_NOTE_TYPE && nh.n_namesz == sizeof MEW_NOTE_NAME &&
 		    !memcmp(name, MEW_NOTE_NAME, sizeof MEW_NOTE_NAME))
 			x->is_benchmark = 1;
@@ -46,7 +47,8 @@ static int names_sanitizer(const char *name)
 	return 0;
 }
 
-/* The run-time libraries are linked in (clang) or asked for (gcc): either way the program's symbol table names their start. */
+/* The run-time libraries are linked in (clang) or asked for (gcc): either way the program's symbol
+ * table names their start. */
 static void read_symbols(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, struct mew_executable *x)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);

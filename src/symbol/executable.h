@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * executable.h: what an ELF program's file says of it before it runs: whether it carries the note of mew.h, whether a library can be preloaded
- * into it. Reads headers and notes only.
+ * executable.h: what an ELF program's file says of it before it runs: whether it carries the note
+ * of mew.h, whether a library can be preloaded into it. Reads headers and notes only.
  */
 #ifndef MEW_SYMBOL_EXECUTABLE_H
 #define MEW_SYMBOL_EXECUTABLE_H
 
 struct mew_executable {
-	int is_benchmark; /* has the note of mew.h */
-	int is_static;    /* no program interpreter */
-	int is_sanitized; /* built with -fsanitize=address, thread, memory or leak: its own malloc */
+	int is_benchmark;   /* has the note of mew.h */
+	int is_static;      /* no program interpreter */
+	int is_sanitized;   /* built with -fsanitize=address, thread, memory or leak: its own malloc
+			     */
 	char build_id[129]; /* hex; "" none */
 };
 
