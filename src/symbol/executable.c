@@ -30,8 +30,8 @@ static void read_notes(Elf *elf, const GElf_Phdr *ph, struct mew_executable *x)
 		if (nh.n_type == NT_GNU_BUILD_ID && nh.n_namesz == 4 && !memcmp(name, "GNU", 4))
 			take_build_id(x, (const unsigned char *)data->d_buf + desc_off,
 				      nh.n_descsz);
-		if (nh.n_type == MEW_NOTE_TYPE && nh.n_namesz == sizeof MEW_NOTE_NAME &&
-		    !memcmp(name, MEW_NOTE_NAME, sizeof MEW_NOTE_NAME))
+		if (nh.n_type == MEW_NOTE_TYPE && nh.n_namesz == sizeof MEW_NOTE_OWNER &&
+		    !memcmp(name, MEW_NOTE_OWNER, sizeof MEW_NOTE_OWNER))
 			x->is_benchmark = 1;
 	}
 }

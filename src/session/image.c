@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "session/cpu.h"
+#include "session/image.h"
+
+/* Address space of one image's tables; only what is written is memory. */
+#define SPACE_BYTES (256u << 20)
+
+struct mew_modules *mew_table_space_open(struct mew_memory *ret_space, struct mew_error *error)
+{
+	struct mew_modules *m;
+
+	if (mew_memory_open(ret_space, "mew-tables", SPACE_BYTES, 0, error))
+		return NULL;
+	m = mew_modules_new(ret_space->at, ret_space->bytes, error);
+	if (!m)
+		mew_memory_done(ret_space);
+	return m;
+}
+
+void mew_images_done(struct mew_images *l)
+{
+	for (uint32_t i = 0; i < l->n; i++) {
+		mew_symbols_free(l->images[i].symbols);
+		mew_modules_free(l->images[i].modules);
+		mew_memory_done(&l->images[i].space);
+	}
+	free(l->spans);
+	memset(l, 0, sizeof *l);
+}
+
+static int add_span(struct mew_images *l, uint32_t pid, uint32_t image, uint64_t time_ns)
+{
+	if (MEW_ARRAY_PUSH(l->spans, l->n_spans, l->cap_spans))
+		return -ENOMEM;
+	l->spans[l->n_spans++] = (struct mew_image_span){pid, image, time_ns};
+	return 0;
+}
+
+int mew_images_exec(struct mew_images *l, uint32_t pid, uint64_t time_ns, struct mew_error *error)
+{
+	struct mew_image *i = &l->images[l->n];
+
+	if (l->n == MEW_IMAGES_MAX) {
+		l->overflow = 1;
+		return 0;
+	}
+	i->modules = mew_table_space_open(&i->space, error);
+	if (!i->modules || add_span(l, pid, l->n, time_ns)) {
+		mew_modules_free(i->modules);
+		mew_memory_done(&i->space);
+		return mew_error_set(error, -ENOMEM, "out of memory");
+	}
+	l->n++;
+	return 0;
+}
+
+int mew_images_fork(struct mew_images *l, uint32_t pid, uint32_t parent, uint64_t time_ns)
+{
+	uint32_t image = mew_images_find(l, parent, time_ns);
+
+	return image == UINT32_MAX ? 0 : add_span(l, pid, image, time_ns);
+}
+
+uint32_t mew_images_find(const struct mew_images *l, uint32_t pid, uint64_t time_ns)
+{
+	for (size_t i = l->n_spans; i-- > 0;)
+		if (l->spans[i].pid == pid && l->spans[i].from_ns <= time_ns)
+			return l->spans[i].image;
+	return UINT32_MAX;
+}
+
+struct mew_symbols *mew_images_symbols(void *arg, uint32_t image)
+{
+	struct mew_images *l = arg;
+
+	if (image >= l->n)
+		return NULL;
+	if (!l->images[image].symbols)
+		l->images[image].symbols = mew_symbols_new(l->images[image].modules, NULL);
+	return l->images[image].symbols;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * image.h: the process images that a whole program goes through, its children's too: which modules
+ * a process had at a time. A fork shares its parent's image, an exec begins a new one.
+ */
+#ifndef MEW_SESSION_IMAGE_H
+#define MEW_SESSION_IMAGE_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "session/memory.h"
+#include "symbol/symbol.h"
+#include "unwind/modules.h"
+
+/* Images in one run at most; samples of later ones are counted as unknown. */
+#define MEW_IMAGES_MAX 256
+
+struct mew_image {
+	struct mew_memory space;
+	struct mew_modules *modules;
+	struct mew_symbols *symbols; /* made on demand */
+};
+
+/* From from_ns on process pid ran image. */
+struct mew_image_span {
+	uint32_t pid, image;
+	uint64_t from_ns;
+};
+
+struct mew_images {
+	struct mew_image images[MEW_IMAGES_MAX];
+	uint32_t n;
+	struct mew_image_span *spans; /* in order of arrival */
+	size_t n_spans, cap_spans;
+	int overflow; /* more images than there is room for */
+};
+
+void mew_images_done(struct mew_images *l);
+
+/* pid begins a new image (exec). 0, -ENOMEM; with too many images it is noted in overflow and 0. */
+int mew_images_exec(struct mew_images *l, uint32_t pid, uint64_t time_ns, struct mew_error *error);
+/* pid runs what parent runs. */
+int mew_images_fork(struct mew_images *l, uint32_t pid, uint32_t parent, uint64_t time_ns);
+/* Index of the image that pid ran at time_ns; UINT32_MAX: not known. */
+uint32_t mew_images_find(const struct mew_images *l, uint32_t pid, uint64_t time_ns);
+/* For mew_collect_values: arg is the list. */
+struct mew_symbols *mew_images_symbols(void *arg, uint32_t image);
+
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* whole.c: the CPU engine for a program that knows nothing of us: rings a CPU, inherited by threads
+ * and children, from exec to exit. */
+#include "config.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/map.h"
+#include "kernel/record.h"
+#include "kernel/whole.h"
+#include "profile/account.h"
+#include "profile/verdict.h"
+#include "session/collect.h"
+#include "session/cpu.h"
+#include "session/image.h"
+#include "unwind/walk.h"
+
+#define REG_FP 6
+#define REG_SP 7
+#define REG_PC 16
+
+struct whole_case {
+	const struct mew_event *event;
+	struct mew_whole kernel;
+	pid_t pid;
+	uint64_t begin_ns, end_ns; /* exec, and the last record */
+	struct mew_images images;
+	struct mew_collect collect;
+	struct mew_walk_cache cache; /* of the image walked last */
+	uint32_t cache_image;
+	struct mew_walk_result walk;
+	struct mew_map alive; /* tid -> born, ns */
+	uint64_t lived_ns;    /* of threads that have ended */
+	uint64_t samples, ticks, lost, cut, broken, bad, throttled, no_image;
+	unsigned n_children;
+};
+
+static int before_exec(void *arg, pid_t pid, struct mew_error *error)
+{
+	struct whole_case *k = arg;
+
+	k->pid = pid;
+	return mew_whole_open(&k->kernel, k->event, pid, error);
+}
+
+static void born(struct whole_case *k, uint32_t tid, uint64_t time_ns)
+{
+	if (mew_map_put(&k->alive, tid, time_ns))
+		k->bad++;
+}
+
+static void died(struct whole_case *k, uint32_t tid, uint64_t time_ns)
+{
+	uint64_t from;
+
+	if (!mew_map_get(&k->alive, tid, &from) || !from)
+		return;
+	if (time_ns > from)
+		k->lived_ns += time_ns - from;
+	born(k, tid, 0); /* a tid of 0 ns is gone */
+}
+
+static int on_map(struct whole_case *k, const struct mew_record *r, struct mew_error *error)
+{
+	uint32_t image;
+	int err;
+
+	if (!r->executable)
+		return 0;
+	image = mew_images_find(&k->images, r->pid, r->time_ns);
+	if (image == UINT32_MAX)
+		return 0;
+	err = mew_modules_add(k->images.images[image].modules, r->start, r->start + r->bytes,
+			      r->file_off, r->path, r->time_ns, error);
+	if (err == -ENOSPC) {
+		k->bad++;
+		return 0;
+	}
+	return err;
+}
+
+static int on_note(struct whole_case *k, const struct mew_record *r, struct mew_error *error)
+{
+	if (r->time_ns > k->end_ns)
+		k->end_ns = r->time_ns;
+	switch (r->type) {
+	case MEW_RECORD_COMM:
+		if (!r->is_exec)
+			return 0;
+		if (!k->begin_ns)
+			k->begin_ns = r->time_ns;
+		if (r->pid == (uint32_t)k->pid && !k->images.n)
+			born(k, r->tid, r->time_ns);
+		return mew_images_exec(&k->images, r->pid, r->time_ns, error);
+	case MEW_RECORD_MMAP:
+		return on_map(k, r, error);
+	case MEW_RECORD_FORK:
+		born(k, r->tid, r->time_ns);
+		if (r->pid == r->ppid)
+			return 0;
+		k->n_children++;
+		return mew_images_fork(&k->images, r->pid, r->ppid, r->time_ns);
+	case MEW_RECORD_EXIT:
+		died(k, r->tid, r->time_ns);
+		return 0;
+	case MEW_RECORD_LOST:
+		k->bad += r->n_lost;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int on_sample(struct whole_case *k, const struct mew_record *r)
+{
+	struct mew_walk_start start = {
+		.pc = r->regs[REG_PC],
+		.sp = r->regs[REG_SP],
+		.fp = r->regs[REG_FP],
+		.regs = r->regs,
+		.known = (1u << MEW_WALK_REGS) - 1,
+	};
+	struct mew_walk_stack stack = {r->regs[REG_SP],
+				       r->regs[REG_SP] + (r->stack ? r->stack_bytes : 0), r->stack};
+	static const struct mew_walk_root outermost;
+	uint32_t image, node;
+	int whole;
+
+	if (!r->has_regs) {
+		k->bad++;
+		return 0;
+	}
+	image = mew_images_find(&k->images, r->pid, r->time_ns);
+	if (image == UINT32_MAX) {
+		k->no_image++;
+		return 0;
+	}
+	if (image != k->cache_image)
+		memset(&k->cache, 0, sizeof k->cache);
+	k->cache_image = image;
+	mew_walk(mew_modules_table(k->images.images[image].modules),
+		 k->images.images[image].space.bytes, &start, &stack, &outermost, &k->cache,
+		 &k->walk);
+	whole = k->walk.end == MEW_WALK_OUTERMOST;
+	k->cut += k->walk.end == MEW_WALK_CUT || k->walk.end == MEW_WALK_DEEP;
+	k->broken += !whole && k->walk.end != MEW_WALK_CUT && k->walk.end != MEW_WALK_DEEP;
+	node = mew_collect_stack(&k->collect, image, &k->walk, whole);
+	if (node == UINT32_MAX || mew_collect_tick(&k->collect, 0, node, whole))
+		return -ENOMEM;
+	k->samples++;
+	return 0;
+}
+
+static int on_record(void *arg, const struct perf_event_attr *attr,
+		     const struct perf_event_header *h, struct mew_error *error)
+{
+	struct whole_case *k = arg;
+	struct mew_record r;
+
+	if (mew_record_decode(attr, h, &r)) {
+		k->bad++;
+		return 0;
+	}
+	if (attr == &k->event->dummy)
+		return on_note(k, &r, error);
+	if (attr == &k->event->clock) {
+		k->ticks += r.type == MEW_RECORD_SAMPLE;
+		return 0;
+	}
+	switch (r.type) {
+	case MEW_RECORD_SAMPLE:
+		k->ticks += k->event->kind == MEW_EVENT_CLOCK;
+		return on_sample(k, &r) ? mew_error_set(error, -ENOMEM, "out of memory") : 0;
+	case MEW_RECORD_LOST:
+		k->lost += r.n_lost;
+		return 0;
+	case MEW_RECORD_THROTTLE:
+		k->throttled += (uint64_t)r.on;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static size_t on_watch(void *arg, struct pollfd *fds, size_t max)
+{
+	return mew_whole_watch(&((struct whole_case *)arg)->kernel, fds, max);
+}
+
+static int on_ready(void *arg, const struct pollfd *fds, size_t n, struct mew_error *error)
+{
+	struct whole_case *k = arg;
+
+	(void)fds;
+	(void)n;
+	/* also without a wake-up: what lies in the rings of processes that ended */
+	return mew_whole_drain(&k->kernel, on_record, k, error);
+}
+
+/* On the CPU, in all. */
+static int account(struct whole_case *k, struct mew_account *a, double *ret_period_s,
+		   struct mew_error *error)
+{
+	uint64_t period_ns =
+		k->event->clock.size ? k->event->clock.sample_period : k->event->attr.sample_period;
+	struct mew_account_round round;
+	size_t at = 0;
+	uint64_t tid, from;
+	double count_s;
+	int err;
+
+	err = mew_whole_clock(&k->kernel, &count_s, error);
+	if (err)
+		return err;
+	while (mew_map_next(&k->alive, &at, &tid, &from))
+		if (from && k->end_ns > from)
+			k->lived_ns += k->end_ns - from;
+	round = (struct mew_account_round){
+		.wall_s = (double)k->lived_ns / 1e9,
+		.off_s = fmax((double)k->lived_ns / 1e9 - count_s, 0),
+		.count_s = count_s,
+		.clock_all_s = count_s,
+		.period_s = (double)period_ns / 1e9,
+		.ticks = k->ticks + k->lost,
+	};
+	mew_account_add(a, &round);
+	mew_account_finish(a);
+	*ret_period_s = round.period_s;
+	return 0;
+}
+
+static int judge(struct whole_case *k, struct mew_session *s, struct mew_pcase *c)
+{
+	struct mew_verdict_cpu facts = {
+		.unexplained_s = 0,
+		.threads_wall_s = (double)k->lived_ns / 1e9,
+		.broken = k->cut + k->broken,
+		.n_threads = 1,
+		.stack_bytes = k->event->attr.sample_stack_user,
+	};
+	char doubt[128] = "", note[96];
+	struct mew_verdict v;
+
+	if (k->no_image)
+		snprintf(doubt, sizeof doubt, "%llu samples of processes that could not be told",
+			 (unsigned long long)k->no_image);
+	else if (k->bad)
+		snprintf(doubt, sizeof doubt, "%llu records of the kernel lost or unreadable",
+			 (unsigned long long)k->bad);
+	else if (k->throttled)
+		snprintf(doubt, sizeof doubt, "the kernel throttled the sampling %llu times",
+			 (unsigned long long)k->throttled);
+	facts.doubt = doubt[0] ? doubt : NULL;
+	if (k->n_children) {
+		snprintf(note, sizeof note, "%u child processes included", k->n_children);
+		facts.note = note;
+	}
+	mew_verdict_cpu(&c->cpu, &facts, &v);
+	return mew_verdict_store(s, c, &v);
+}
+
+static int fill(struct whole_case *k, struct mew_session *s, struct mew_pcase *c,
+		struct mew_error *error)
+{
+	struct mew_account a = {0};
+	double period_s;
+	uint64_t unknown = 0;
+	int err = account(k, &a, &period_s, error);
+
+	if (err)
+		return err;
+	mew_collect_settle(&k->collect, 0, k->samples ? a.user_s / (double)k->samples : 0);
+	err = mew_collect_values(&k->collect, s, c, mew_images_symbols, &k->images, &unknown);
+	if (err)
+		return mew_error_set(error, err, "out of memory");
+	c->cpu = (struct mew_cpu_row){
+		.profiler = s->engine,
+		.wall_time_s = k->begin_ns ? (double)(k->end_ns - k->begin_ns) / 1e9 : 0,
+		.sample_count = k->samples,
+		.iterations = 1,
+		.interval_s = period_s,
+		.paused_time_s = 0,
+		.kernel_time_s = a.kernel_s,
+		.off_cpu_time_s = a.off_s,
+		.lost = k->lost,
+		.truncated = k->cut + k->broken,
+		.unknown = unknown,
+		.slowdown = NAN,
+		.pause_cost_s = NAN,
+		.time_per_iteration_s = k->begin_ns ? (double)(k->end_ns - k->begin_ns) / 1e9 : 0,
+		.time_spread = NAN,
+	};
+	err = mew_case_summarise(s, c);
+	if (!err)
+		err = judge(k, s, c);
+	return err ? mew_error_set(error, err, "out of memory") : 0;
+}
+
+int mew_cpu_run_whole(struct mew_run *r, const struct mew_event *event, struct mew_pcase *c,
+		      struct mew_outcome *ret, struct mew_error *error)
+{
+	struct whole_case *k = calloc(1, sizeof *k);
+	struct mew_engine engine = {.arg = k, .watch = on_watch, .ready = on_ready};
+	struct mew_dialogue_options d = {
+		.run = r->o, .program = &r->program, .before_exec = before_exec};
+	int err;
+
+	if (!k)
+		return mew_error_set(error, -ENOMEM, "out of memory");
+	k->event = event;
+	k->cache_image = UINT32_MAX;
+	mew_map_init(&k->alive);
+	err = mew_collect_init(&k->collect);
+	if (!err)
+		err = mew_dialogue(&d, &engine, ret, error);
+	if (!err && ret->how != MEW_DIALOGUE_BENCHMARK) {
+		err = mew_whole_drain(&k->kernel, on_record, k, error);
+		if (!err)
+			err = mew_run_take_outcome(r->session, c, ret);
+		if (!err)
+			err = fill(k, r->session, c, error);
+	}
+	mew_whole_close(&k->kernel);
+	mew_collect_done(&k->collect);
+	mew_images_done(&k->images);
+	mew_map_done(&k->alive);
+	free(k);
+	return err;
+}

@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Only the loop counts: what runs in pauses, before the loop and after it is in no figure.
+
+# shellcheck source=tests/integration/lib.sh
+. "$MEW_SRCDIR/tests/integration/lib.sh"
+# shellcheck source=tests/integration/csv.sh
+. "$MEW_SRCDIR/tests/integration/csv.sh"
+
+bench=$MEW_BUILDDIR/tests/fixtures/acceptance
+
+# share CASE FUNCTION: of the case's self time, by the functions table.
+share()
+{
+	sqlite3 x.db "select coalesce(sum(cs.weight_s) filter (where f.name = '$2'), 0) / sum(cs.weight_s)
+		from cpu_stack cs join case_ c on c.id = cs.case_id
+		join stack s on s.id = cs.stack_id join function f on f.id = s.function_id
+		where c.name = '$1'"
+}
+
+# anywhere CASE FUNCTION: samples with the function at any depth.
+anywhere()
+{
+	sqlite3 x.db "with recursive up(case_id, samples, id) as (
+			select cs.case_id, cs.samples, cs.stack_id from cpu_stack cs
+			union all select up.case_id, up.samples, s.parent_id from up join stack s on s.id = up.id
+				where s.parent_id is not null)
+		select coalesce(sum(up.samples), 0) from up join stack s on s.id = up.id
+		join function f on f.id = s.function_id join case_ c on c.id = up.case_id
+		where c.name = '$1' and f.name = '$2'"
+}
+
+check_only_hot()
+{
+	holds "no sample of $1 in decoy" "$(anywhere "$1" decoy) == 0"
+	holds "hot has the self time of $1" "$(share "$1" hot) >= 0.95"
+	case $(cell x.csv "$1" top_function) in
+	"hot (acceptance.c:"[1-9]*) pass "$1: top function is hot with its line" ;;
+	*) fail "$1: top function is $(cell x.csv "$1" top_function)" x.csv ;;
+	esac
+}
+
+need sqlite3
+for mode in ioctl clock auto; do
+	rm -f x.db
+	run 0 "$MEW_PERF" cpu --pause=$mode -k '^pause$' -d x.db -o x.csv "$bench"
+	check_only_hot pause
+	paused=$(cell x.csv pause paused_time)
+	iterations=$(cell x.csv pause iterations)
+	own=$(awk '$1 == "decoy" { print $3 / $4 }' err)
+	cost=$(cell x.csv pause pause_cost)
+	holds "paused time by $mode" \
+		"0.95 * $own * $iterations <= $paused <= (1.05 * $own + $cost) * $iterations"
+done
+
+rm -f x.db
+run 0 "$MEW_PERF" cpu -k '^setup$' -d x.db -o x.csv "$bench"
+check_only_hot setup
+
+rm -f x.db
+run 0 "$MEW_PERF" cpu -k '^leave$' --interval 1ms -n 20000 -d x.db -o x.csv "$bench"
+check_only_hot leave
+holds "passes really done" "0 < $(cell x.csv leave iterations) <= 20000"
+case $(cell x.csv leave verdict) in
+*early*) pass "the verdict says that the loop was left early" ;;
+*) fail "verdict of a left loop: $(cell x.csv leave verdict)" x.csv ;;
+esac
+
+# 3,000 samples in hot: their weights alone are the loop's CPU time.
+rm -f x.db
+run 0 "$MEW_PERF" cpu -k '^pause$' --interval 1ms -n 32000 -d x.db -o x.csv "$bench"
+holds "enough samples" "$(cell x.csv pause sample_count) >= 2500"
+weights=$(sqlite3 x.db "select sum(cs.weight_s) from cpu_stack cs")
+holds "weights are the CPU time of the loop" "abs($weights / ($(cell x.csv pause wall_time) -
+	$(cell x.csv pause off_cpu_time)) - 1) <= 0.06"

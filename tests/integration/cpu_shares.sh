@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Two functions that cost 3:1 under a recursion 20 deep, without frame pointers.
+
+# shellcheck source=tests/integration/lib.sh
+. "$MEW_SRCDIR/tests/integration/lib.sh"
+# shellcheck source=tests/integration/csv.sh
+. "$MEW_SRCDIR/tests/integration/csv.sh"
+
+need sqlite3
+bench=$MEW_BUILDDIR/tests/fixtures/acceptance
+# 80,000 turns of some ns each: about 6 s of samples, 1 ms apart
+n=$(awk 'BEGIN { print 40000 }')
+run 0 "$MEW_PERF" cpu -k '^shares$' --interval 1ms -n "$n" -d x.db -o x.csv "$bench"
+samples=$(cell x.csv shares sample_count)
+holds "enough samples" "$samples >= 4000"
+share=$(sqlite3 x.db "select sum(cs.weight_s) filter (where f.name = 'three') / sum(cs.weight_s)
+	from cpu_stack cs join stack s on s.id = cs.stack_id join function f on f.id = s.function_id
+	where f.name in ('three', 'one')")
+holds "three has three quarters" "abs($share - 0.75) <= 0.02"
+holds "stacks are whole" "$(cell x.csv shares truncated) <= 0.001 * $samples"
+depth=$(sqlite3 x.db "with recursive up(id, n, parent) as (
+		select cs.stack_id, 0, s.parent_id from cpu_stack cs join stack s on s.id = cs.stack_id
+			join function f on f.id = s.function_id where f.name = 'three'
+		union all select up.id, up.n + (f.name = 'descend'), s.parent_id from up
+			join stack s on s.id = up.parent join function f on f.id = s.function_id)
+	select max(n) from up")
+holds "all frames of the recursion are there" "$depth == 21"
