@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Programs that know nothing of us, as one case: threads, children, every way to end.
+
+# shellcheck source=tests/integration/lib.sh
+. "$MEW_SRCDIR/tests/integration/lib.sh"
+# shellcheck source=tests/integration/csv.sh
+. "$MEW_SRCDIR/tests/integration/csv.sh"
+
+need sqlite3
+threads=$MEW_BUILDDIR/tests/fixtures/threads
+run 0 "$MEW_PERF" cpu -d x.db -o x.csv "$threads"
+share=$(sqlite3 x.db "select sum(cs.weight_s) filter (where f.name = 'three') / sum(cs.weight_s)
+	from cpu_stack cs join stack s on s.id = cs.stack_id join function f on f.id = s.function_id
+	where f.name in ('three', 'one')")
+holds "three has three quarters" "abs($share - 0.75) <= 0.04"
+holds "both threads are there" "$(sqlite3 x.db "select count(distinct f.name) from cpu_stack cs
+	join stack s on s.id = cs.stack_id join function f on f.id = s.function_id
+	where f.name in ('three', 'one')") == 2"
+holds "stacks are whole" "$(cell x.csv threads truncated) <= 0.01 * $(cell x.csv threads sample_count)"
+
+run 0 "$MEW_PERF" mem --no-db -o x.csv "$threads"
+holds "all blocks of the program" "$(cell x.csv threads total_allocations) >= 2001"
+holds "what main kept" "$(cell x.csv threads leaked_bytes) >= 5000"
+for end in _exit abort; do
+	status=0
+	"$MEW_PERF" mem --no-db -o "$end.csv" "$threads" $end >out 2>err || status=$?
+	holds "$end: the figures are there" "$(cell $end.csv threads total_allocations) >= 2001 and
+		$(cell $end.csv threads peak_bytes) >= 5000"
+done
+holds "abort is a failure" "$status == 1"
+
+if command -v sqlite3 >/dev/null; then
+	run 0 "$MEW_PERF" cpu --no-db -o s.csv sqlite3 :memory: \
+		"with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000000) select sum(i) from n"
+	holds "sqlite3 is sampled" "$(cell s.csv sqlite3 sample_count) >= 50"
+	holds "its stacks are whole" "$(cell s.csv sqlite3 truncated) <= 0.02 * $(cell s.csv sqlite3 sample_count)"
+	grep -q 2000001000000 err || fail "the program's own output is gone" err
+fi
+run 0 "$MEW_PERF" mem --no-db -o p.csv python3 -c 'import json; json.loads("[1, 2, 3]" )'
+holds "python3 is tracked" "$(python3 - <<'PY'
+import csv
+print(list(csv.DictReader(open("p.csv", newline="")))[0]["total_allocations"])
+PY
+) >= 500"
+
+# A program with the note that a wrapper starts is still a benchmark.
+cat >wrapper.sh <<SH
+#!/bin/sh
+exec "$MEW_BUILDDIR/tests/fixtures/acceptance" "\$@"
+SH
+chmod +x wrapper.sh
+for engine in cpu mem; do
+	run 0 "$MEW_PERF" $engine --no-db -n 20 -k '^family/case:1$' -o w.csv ./wrapper.sh
+	holds "$engine: a case through a wrapper" "$(cell w.csv family/case:1 iterations) == 20"
+done
