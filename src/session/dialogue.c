@@ -184,12 +184,19 @@ wrong:
 	return mew_error_set(error, -EPROTO, "the program sent message %d out of turn", type);
 }
 
+static double seconds(const struct timeval *t)
+{
+	return (double)t->tv_sec + (double)t->tv_usec / 1e6;
+}
+
 /* The process has ended: what that means for the case. */
 static void on_death(struct dialogue *d)
 {
 	char text[128];
 
 	d->out->wait_status = d->target.status;
+	d->out->user_s = seconds(&d->target.usage.ru_utime);
+	d->out->kernel_s = seconds(&d->target.usage.ru_stime);
 	if (!d->o->item) {
 		finish(d, MEW_DIALOGUE_WHOLE, "");
 	} else if (!d->ended_ns) {

@@ -66,7 +66,9 @@ struct mew_outcome {
 	enum mew_dialogue_how how;
 	enum mew_case_status status;
 	int left_early;
-	int wait_status;  /* of the process, as waitpid gives it */
+	int wait_status; /* of the process, as waitpid gives it */
+	double user_s,
+		kernel_s; /* what the kernel charged the process and the children it waited for */
 	int failed_open;  /* errno of an event that the target could not open; 0: none */
 	uint64_t wall_ns; /* from exec to end */
 	char label[MEW_LABEL_BYTES];

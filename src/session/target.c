@@ -225,7 +225,7 @@ int mew_target_go(struct mew_target *t, struct mew_error *error)
 
 int mew_target_ended(struct mew_target *t)
 {
-	if (!t->ended && t->pid > 0 && waitpid(t->pid, &t->status, WNOHANG) == t->pid)
+	if (!t->ended && t->pid > 0 && wait4(t->pid, &t->status, WNOHANG, &t->usage) == t->pid)
 		t->ended = 1;
 	return t->ended;
 }
@@ -254,7 +254,7 @@ void mew_target_stop(struct mew_target *t)
 {
 	if (t->pid > 0 && !mew_target_ended(t)) {
 		kill(t->pid, SIGKILL);
-		while (waitpid(t->pid, &t->status, 0) < 0 && errno == EINTR)
+		while (wait4(t->pid, &t->status, 0, &t->usage) < 0 && errno == EINTR)
 			;
 		t->ended = 1;
 	}

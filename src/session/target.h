@@ -7,6 +7,7 @@
 #define MEW_SESSION_TARGET_H
 
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -23,6 +24,7 @@ struct mew_target {
 	const char *path; /* borrowed from the options */
 	int ended;        /* 1: reaped, status holds what waitpid gave */
 	int status;
+	struct rusage usage;
 };
 
 struct mew_target_options {

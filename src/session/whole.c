@@ -36,7 +36,8 @@ struct whole_case {
 	struct mew_walk_result walk;
 	struct mew_map alive; /* tid -> born, ns */
 	uint64_t lived_ns;    /* of threads that have ended */
-	uint64_t samples, ticks, lost, cut, broken, bad, throttled, no_image;
+	int hung_up, multiplexed;
+	uint64_t samples, lost, cut, broken, bad, throttled, no_image;
 	unsigned n_children;
 };
 
@@ -65,7 +66,7 @@ static void died(struct whole_case *k, uint32_t tid, uint64_t time_ns)
 	born(k, tid, 0); /* a tid of 0 ns is gone */
 }
 
-static int on_map(struct whole_case *k, const struct mew_record *r, struct mew_error *error)
+static int on_map(struct whole_case *k, const struct mew_record *r)
 {
 	uint32_t image;
 	int err;
@@ -76,7 +77,7 @@ static int on_map(struct whole_case *k, const struct mew_record *r, struct mew_e
 	if (image == UINT32_MAX)
 		return 0;
 	err = mew_modules_add(k->images.images[image].modules, r->start, r->start + r->bytes,
-			      r->file_off, r->path, r->time_ns, error);
+			      r->file_off, r->path, r->time_ns, NULL);
 	if (err == -ENOSPC) {
 		k->bad++;
 		return 0;
@@ -84,7 +85,7 @@ static int on_map(struct whole_case *k, const struct mew_record *r, struct mew_e
 	return err;
 }
 
-static int on_note(struct whole_case *k, const struct mew_record *r, struct mew_error *error)
+static int on_note(struct whole_case *k, const struct mew_record *r)
 {
 	if (r->time_ns > k->end_ns)
 		k->end_ns = r->time_ns;
@@ -96,9 +97,9 @@ static int on_note(struct whole_case *k, const struct mew_record *r, struct mew_
 			k->begin_ns = r->time_ns;
 		if (r->pid == (uint32_t)k->pid && !k->images.n)
 			born(k, r->tid, r->time_ns);
-		return mew_images_exec(&k->images, r->pid, r->time_ns, error);
+		return mew_images_exec(&k->images, r->pid, r->time_ns, NULL);
 	case MEW_RECORD_MMAP:
-		return on_map(k, r, error);
+		return on_map(k, r);
 	case MEW_RECORD_FORK:
 		born(k, r->tid, r->time_ns);
 		if (r->pid == r->ppid)
@@ -107,9 +108,6 @@ static int on_note(struct whole_case *k, const struct mew_record *r, struct mew_
 		return mew_images_fork(&k->images, r->pid, r->ppid, r->time_ns);
 	case MEW_RECORD_EXIT:
 		died(k, r->tid, r->time_ns);
-		return 0;
-	case MEW_RECORD_LOST:
-		k->bad += r->n_lost;
 		return 0;
 	default:
 		return 0;
@@ -156,81 +154,91 @@ static int on_sample(struct whole_case *k, const struct mew_record *r)
 	return 0;
 }
 
-static int on_record(void *arg, const struct perf_event_attr *attr,
-		     const struct perf_event_header *h, struct mew_error *error)
+static int on_record(void *arg, const struct mew_record *r)
 {
 	struct whole_case *k = arg;
-	struct mew_record r;
 
-	if (mew_record_decode(attr, h, &r)) {
-		k->bad++;
-		return 0;
-	}
-	if (attr == &k->event->dummy)
-		return on_note(k, &r, error);
-	if (attr == &k->event->clock) {
-		k->ticks += r.type == MEW_RECORD_SAMPLE;
-		return 0;
-	}
-	switch (r.type) {
+	switch (r->type) {
 	case MEW_RECORD_SAMPLE:
-		k->ticks += k->event->kind == MEW_EVENT_CLOCK;
-		return on_sample(k, &r) ? mew_error_set(error, -ENOMEM, "out of memory") : 0;
+		return on_sample(k, r);
 	case MEW_RECORD_LOST:
-		k->lost += r.n_lost;
+		k->lost += r->n_lost;
 		return 0;
 	case MEW_RECORD_THROTTLE:
-		k->throttled += (uint64_t)r.on;
+		k->throttled += (uint64_t)r->on;
 		return 0;
 	default:
-		return 0;
+		return on_note(k, r);
 	}
+}
+
+static int drain(struct whole_case *k, int final, struct mew_error *error)
+{
+	int err = mew_whole_drain(&k->kernel, final, on_record, k);
+
+	return err ? mew_error_errno(error, err, "cannot take the samples in") : 0;
 }
 
 static size_t on_watch(void *arg, struct pollfd *fds, size_t max)
 {
-	return mew_whole_watch(&((struct whole_case *)arg)->kernel, fds, max);
+	struct whole_case *k = arg;
+	size_t n = 0;
+
+	/* hung up for good once all tasks are gone: only the end of the process is waited for then
+	 */
+	for (; n < k->kernel.n_rings && n < max && !k->hung_up; n++)
+		fds[n] = (struct pollfd){.fd = mew_whole_fd(&k->kernel, n), .events = POLLIN};
+	return n;
 }
 
 static int on_ready(void *arg, const struct pollfd *fds, size_t n, struct mew_error *error)
 {
 	struct whole_case *k = arg;
 
-	(void)fds;
-	(void)n;
-	/* also without a wake-up: what lies in the rings of processes that ended */
-	return mew_whole_drain(&k->kernel, on_record, k, error);
+	for (size_t i = 0; i < n; i++)
+		k->hung_up |= fds[i].revents & POLLHUP;
+	return drain(k, 0, error);
 }
 
-/* On the CPU, in all. */
-static int account(struct whole_case *k, struct mew_account *a, double *ret_period_s,
-		   struct mew_error *error)
+/* Threads that are still there when the process has ended were alive up to the last record. */
+static double lifetimes_s(struct whole_case *k)
 {
-	uint64_t period_ns =
-		k->event->clock.size ? k->event->clock.sample_period : k->event->attr.sample_period;
-	struct mew_account_round round;
 	size_t at = 0;
 	uint64_t tid, from;
-	double count_s;
-	int err;
 
-	err = mew_whole_clock(&k->kernel, &count_s, error);
-	if (err)
-		return err;
 	while (mew_map_next(&k->alive, &at, &tid, &from))
 		if (from && k->end_ns > from)
 			k->lived_ns += k->end_ns - from;
-	round = (struct mew_account_round){
-		.wall_s = (double)k->lived_ns / 1e9,
-		.off_s = fmax((double)k->lived_ns / 1e9 - count_s, 0),
-		.count_s = count_s,
-		.clock_all_s = count_s,
-		.period_s = (double)period_ns / 1e9,
-		.ticks = k->ticks + k->lost,
-	};
+	return (double)k->lived_ns / 1e9;
+}
+
+/* By the clock's count and ticks; another event tells nothing of time: then by what the kernel
+ * charged the processes. */
+static int account(struct whole_case *k, const struct mew_outcome *out, struct mew_account *a,
+		   struct mew_error *error)
+{
+	struct mew_whole_count count;
+	struct mew_account_round round = {.wall_s = lifetimes_s(k)};
+	int err = mew_whole_read(&k->kernel, &count);
+
+	if (err)
+		return mew_error_errno(error, err, "cannot read the event's count");
+	if (count.n_lost > k->lost)
+		k->lost = count.n_lost;
+	k->multiplexed = count.running_ns < count.enabled_ns;
+	if (k->event->kind != MEW_EVENT_CLOCK) {
+		a->wall_s = round.wall_s;
+		a->user_s = out->user_s;
+		a->kernel_s = out->kernel_s;
+		a->off_s = fmax(round.wall_s - out->user_s - out->kernel_s, 0);
+		return 0;
+	}
+	round.count_s = round.clock_all_s = (double)count.count / 1e9;
+	round.off_s = fmax(round.wall_s - round.count_s, 0);
+	round.period_s = (double)k->event->attr.sample_period / 1e9;
+	round.ticks = k->samples + k->no_image + k->lost;
 	mew_account_add(a, &round);
 	mew_account_finish(a);
-	*ret_period_s = round.period_s;
 	return 0;
 }
 
@@ -252,6 +260,8 @@ static int judge(struct whole_case *k, struct mew_session *s, struct mew_pcase *
 	else if (k->bad)
 		snprintf(doubt, sizeof doubt, "%llu records of the kernel lost or unreadable",
 			 (unsigned long long)k->bad);
+	else if (k->multiplexed)
+		snprintf(doubt, sizeof doubt, "the event shared its counter with others");
 	else if (k->throttled)
 		snprintf(doubt, sizeof doubt, "the kernel throttled the sampling %llu times",
 			 (unsigned long long)k->throttled);
@@ -264,13 +274,12 @@ static int judge(struct whole_case *k, struct mew_session *s, struct mew_pcase *
 	return mew_verdict_store(s, c, &v);
 }
 
-static int fill(struct whole_case *k, struct mew_session *s, struct mew_pcase *c,
-		struct mew_error *error)
+static int fill(struct whole_case *k, const struct mew_outcome *out, struct mew_session *s,
+		struct mew_pcase *c, struct mew_error *error)
 {
 	struct mew_account a = {0};
-	double period_s;
 	uint64_t unknown = 0;
-	int err = account(k, &a, &period_s, error);
+	int err = account(k, out, &a, error);
 
 	if (err)
 		return err;
@@ -283,7 +292,9 @@ static int fill(struct whole_case *k, struct mew_session *s, struct mew_pcase *c
 		.wall_time_s = k->begin_ns ? (double)(k->end_ns - k->begin_ns) / 1e9 : 0,
 		.sample_count = k->samples,
 		.iterations = 1,
-		.interval_s = period_s,
+		.interval_s = k->event->kind == MEW_EVENT_CLOCK
+				      ? (double)k->event->attr.sample_period / 1e9
+				      : NAN,
 		.paused_time_s = 0,
 		.kernel_time_s = a.kernel_s,
 		.off_cpu_time_s = a.off_s,
@@ -319,11 +330,11 @@ int mew_cpu_run_whole(struct mew_run *r, const struct mew_event *event, struct m
 	if (!err)
 		err = mew_dialogue(&d, &engine, ret, error);
 	if (!err && ret->how != MEW_DIALOGUE_BENCHMARK) {
-		err = mew_whole_drain(&k->kernel, on_record, k, error);
+		err = drain(k, 1, error);
 		if (!err)
 			err = mew_run_take_outcome(r->session, c, ret);
 		if (!err)
-			err = fill(k, r->session, c, error);
+			err = fill(k, ret, r->session, c, error);
 	}
 	mew_whole_close(&k->kernel);
 	mew_collect_done(&k->collect);
