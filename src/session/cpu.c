@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/number.h"
 #include "profile/account.h"
 #include "profile/plan.h"
@@ -348,6 +349,7 @@ static int report_case(struct cpu_case *k, struct mew_session *s, struct mew_pca
 static int run_case(struct mew_run *r, const struct mew_listed_case *item, struct mew_pcase *c,
 		    struct mew_outcome *ret, struct mew_error *error)
 {
+	struct mew_cpu_engine *e = r->engine;
 	struct cpu_case *k;
 	struct mew_engine engine = {
 		.run = on_run,
@@ -361,12 +363,12 @@ static int run_case(struct mew_run *r, const struct mew_listed_case *item, struc
 	int err;
 
 	if (!item)
-		return mew_cpu_run_whole(r, r->engine, c, ret, error);
+		return mew_cpu_run_whole(r, e, c, ret, error);
 	k = calloc(1, sizeof *k);
 	if (!k)
 		return mew_error_set(error, -ENOMEM, "out of memory");
 	k->o = r->o;
-	k->event = r->engine;
+	k->event = &e->event;
 	k->item = item;
 	engine.arg = k;
 	err = begin_case(k, error);
@@ -378,16 +380,73 @@ static int run_case(struct mew_run *r, const struct mew_listed_case *item, struc
 		c->result = MEW_RESULT_FAILED;
 		c->reason = "nothing was measured: the loop ended in its warm-up";
 	}
-	if (!err && k->measured && c->result != MEW_RESULT_SKIPPED)
+	if (!err && k->measured && c->result != MEW_RESULT_SKIPPED) {
 		err = report_case(k, r->session, c, error);
+		mew_cpu_remember(e, c, mew_plan_result(&k->plan).tick_cost_s);
+	}
 	end_case(k);
 	free(k);
 	return err;
 }
 
+void mew_cpu_remember(struct mew_cpu_engine *e, const struct mew_pcase *c, double tick_cost_s)
+{
+	double interval = c->cpu.interval_s;
+
+	if (interval > 0 && (!e->interval_max_s || interval < e->interval_min_s))
+		e->interval_min_s = interval;
+	if (interval > e->interval_max_s)
+		e->interval_max_s = interval;
+	if (tick_cost_s > 0)
+		e->tick_cost_s = tick_cost_s;
+	if (c->cpu.pause_cost_s > e->pause_cost_s)
+		e->pause_cost_s = c->cpu.pause_cost_s;
+}
+
+/* Tables pad numbers on the left. */
+static const char *trim(const char *number)
+{
+	return number + strspn(number, " ");
+}
+
+/* "cpu-clock:u every 1 ms (a tick costs 52 us here; this machine has no hardware counters); pauses
+ * cost 0.1 us" */
+static void describe(struct mew_run *r)
+{
+	const struct mew_cpu_engine *e = r->engine;
+	char low[MEW_NUMBER_SIZE], high[MEW_NUMBER_SIZE], cost[MEW_NUMBER_SIZE];
+	struct mew_buffer b;
+
+	mew_buffer_init(&b);
+	mew_buffer_puts(&b, e->event.name);
+	if (e->interval_max_s > 0 && e->event.kind == MEW_EVENT_CLOCK) {
+		mew_format_time(low, sizeof low, e->interval_min_s);
+		mew_format_time(high, sizeof high, e->interval_max_s);
+		mew_buffer_printf(&b, " every %s", trim(low));
+		if (e->interval_max_s > e->interval_min_s)
+			mew_buffer_printf(&b, " to %s", trim(high));
+	}
+	if (e->tick_cost_s > 0) {
+		mew_format_time(cost, sizeof cost, e->tick_cost_s);
+		mew_buffer_printf(&b, " (a tick costs %s here", trim(cost));
+		if (!r->o->event && e->event.kind == MEW_EVENT_CLOCK)
+			mew_buffer_puts(&b, "; this machine has no hardware counters");
+		mew_buffer_putc(&b, ')');
+	} else if (!r->o->event && e->event.kind == MEW_EVENT_CLOCK) {
+		mew_buffer_puts(&b, " (this machine has no hardware counters)");
+	}
+	if (e->pause_cost_s > 0) {
+		mew_format_time(cost, sizeof cost, e->pause_cost_s);
+		mew_buffer_printf(&b, "; pauses cost %s", trim(cost));
+	}
+	if (!b.error)
+		mew_run_note(r->o, 'n', "%s", b.data);
+	mew_buffer_done(&b);
+}
+
 static int open_engine(struct mew_run *r, struct mew_error *error)
 {
-	struct mew_event *e = calloc(1, sizeof *e);
+	struct mew_cpu_engine *e = calloc(1, sizeof *e);
 	uint32_t stack = r->o->stack_bytes ? r->o->stack_bytes : MEW_STACK_BYTES_DEFAULT;
 	double interval_s = r->o->interval_s > 0 ? r->o->interval_s : 1e-4;
 	int err;
@@ -397,9 +456,10 @@ static int open_engine(struct mew_run *r, struct mew_error *error)
 	r->engine = e;
 	err = mew_event_permitted(error);
 	if (!err)
-		err = mew_event_resolve(r->o->event, interval_s, r->o->count, stack, e, error);
+		err = mew_event_resolve(r->o->event, interval_s, r->o->count, stack, &e->event,
+					error);
 	if (!err) {
-		r->session->engine = mew_session_printf(r->session, "perf_event:%s", e->name);
+		r->session->engine = mew_session_printf(r->session, "perf_event:%s", e->event.name);
 		if (!r->session->engine)
 			err = mew_error_set(error, -ENOMEM, "out of memory");
 	}
@@ -417,4 +477,5 @@ const struct mew_run_engine mew_engine_cpu = {
 	.open = open_engine,
 	.close = close_engine,
 	.run_case = run_case,
+	.describe = describe,
 };

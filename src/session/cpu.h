@@ -12,9 +12,20 @@
  * after the modules. */
 struct mew_modules *mew_table_space_open(struct mew_memory *ret_space, struct mew_error *error);
 
+/* The engine's own: the event, and what all cases together say in the line before the table. */
+struct mew_cpu_engine {
+	struct mew_event event;
+	double interval_min_s, interval_max_s; /* 0: no case yet */
+	double tick_cost_s;                    /* of the last case that could tell; 0: none could */
+	double pause_cost_s;                   /* highest; 0: no case pauses */
+};
+
+/* Remember what c shows. */
+void mew_cpu_remember(struct mew_cpu_engine *e, const struct mew_pcase *c, double tick_cost_s);
+
 /* Run a program that knows nothing of us as one case, its threads and children sampled from exec to
  * exit. */
-int mew_cpu_run_whole(struct mew_run *r, const struct mew_event *event, struct mew_pcase *c,
+int mew_cpu_run_whole(struct mew_run *r, struct mew_cpu_engine *e, struct mew_pcase *c,
 		      struct mew_outcome *ret, struct mew_error *error);
 
 #endif

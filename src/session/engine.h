@@ -28,6 +28,8 @@ struct mew_run_engine {
 	 * outcome permits. 0 although the case failed; negative errno for own failures. */
 	int (*run_case)(struct mew_run *r, const struct mew_listed_case *item, struct mew_pcase *c,
 			struct mew_outcome *ret, struct mew_error *error);
+	/* Say by mew_run_note() what holds for all rows; NULL: nothing. */
+	void (*describe)(struct mew_run *r);
 };
 
 extern const struct mew_run_engine mew_engine_cpu, mew_engine_heap;

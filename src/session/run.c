@@ -466,6 +466,8 @@ static int run(const struct mew_run_options *o, const struct mew_run_engine *e,
 		r.session->whole_program = 0;
 		err = run_benchmark(&r, e, error);
 	}
+	if (e->describe && r.session && r.session->n_cases)
+		e->describe(&r);
 	e->close(&r);
 	mew_program_done(&r.program);
 	if (err && r.session && !r.session->n_cases) {
