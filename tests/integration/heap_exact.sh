@@ -7,7 +7,10 @@
 # shellcheck source=tests/integration/csv.sh
 . "$MEW_SRCDIR/tests/integration/csv.sh"
 
-bench=$MEW_BUILDDIR/tests/fixtures/acceptance_heap
+need g++
+g++ -std=c++17 -O2 -g -I"$MEW_SRCDIR/include" "$MEW_SRCDIR/tests/fixtures/acceptance_heap.cc" \
+	"$MEW_BUILDDIR/.libs/libmew.a" -lpthread -o bench 2>log || broken "cannot build the fixture: $(cat log)"
+bench=./bench
 run 0 "$MEW_PERF" mem -n 100 --no-db -o x.csv "$bench"
 
 # expect CASE FIELD VALUE [FIELD VALUE]...
