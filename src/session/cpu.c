@@ -101,7 +101,7 @@ static void facts_of(const struct cpu_case *k, const struct mew_msg_round *m,
 		     struct mew_plan_facts *f)
 {
 	*f = (struct mew_plan_facts){
-		.kind = (enum mew_round_kind)m->kind,
+		.kind = k->round.kind,
 		.iterations = m->iterations,
 		.loop_ns = m->loop_ns,
 		.wall_ns = m->wall_ns,
@@ -168,13 +168,14 @@ static int on_round(void *arg, const struct mew_msg_round *m, struct mew_msg_pla
 		err = take_round(k, m, error);
 	if (err)
 		return err;
-	if (m->kind == MEW_ROUND_WARM_UP || m->kind == MEW_ROUND_PLAIN)
+	if (m->kind == MEW_ROUND_PLAIN)
 		choose_pause_mode(k, m);
 	facts_of(k, m, &facts);
 	k->round = mew_plan_next(&k->plan, m->kind == MEW_ROUND_NONE ? NULL : &facts);
 	if (k->round.discard)
 		forget(k);
-	ret->kind = (uint32_t)k->round.kind;
+	/* to the target a warm-up is a round without samples like another */
+	ret->kind = k->round.kind == MEW_ROUND_WARM_UP ? MEW_ROUND_PLAIN : (uint32_t)k->round.kind;
 	ret->iterations = k->round.iterations;
 	ret->period = k->event->kind == MEW_EVENT_CLOCK ? k->round.period_ns : 0;
 	ret->pause_mode = (uint32_t)k->pause_mode;
