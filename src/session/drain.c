@@ -367,6 +367,7 @@ static int end_thread(struct mew_drain *d, struct mew_drain_thread *t, uint64_t 
 	d->losses.lost += t->lost;
 	/* whole ticks only come; each stands for its share of the time that the clock ran */
 	expected = clock / period_ns;
+	t->interrupts = expected;
 	weight_s = (expected ? (double)clock / (double)expected : (double)period_ns) / 1e9;
 	if (d->event->kind == MEW_EVENT_CLOCK)
 		mew_collect_settle(&d->collect, (uint32_t)(t - d->threads), weight_s);

@@ -32,6 +32,7 @@ struct mew_drain_thread {
 	uint64_t out_since_ns;                 /* off the CPU since; 0: on it */
 	/* the open round */
 	uint64_t ticks, ticks_paused, off_ns, off_paused_ns, lost;
+	uint64_t interrupts; /* ticks with and without a record; known once the round is closed */
 };
 
 /* What did not go as it should; whole case. */
