@@ -240,7 +240,7 @@ void mew_items_per_iteration(struct mew_state *state, double items); /* shown as
 /* The value must be computed, though nobody uses it. */
 #define MEW_KEEP(value) __asm__ volatile("" : : "r,m"(value) : "memory")
 /* What the variable holds is unknown to the compiler from here on. */
-#define MEW_HIDE(lvalue) __asm__ volatile("" : "+r,m"(lvalue) : : "memory")
+#define MEW_HIDE(lvalue) __asm__ volatile("" : "+m,r"(lvalue) : : "memory")
 /* All memory may have been read and changed: stores before must be done, loads after are new. */
 #define MEW_CLOBBER() __asm__ volatile("" : : : "memory")
 

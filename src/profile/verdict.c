@@ -130,7 +130,7 @@ void mew_verdict_cpu(const struct mew_cpu_row *row, const struct mew_verdict_cpu
 		clause(v, "few samples: %" PRIu64, row->sample_count);
 		hint_iterations(v, row, f);
 	}
-	if (row->iterations < FEW_ITERATIONS && !f->left_early) {
+	if (row->iterations < FEW_ITERATIONS && !f->left_early && !f->whole_program) {
 		clause(v, "few iterations: %" PRIu64, row->iterations);
 		hint_iterations(v, row, f);
 	}

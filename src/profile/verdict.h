@@ -27,6 +27,7 @@ struct mew_verdict_cpu {
 	unsigned n_threads;           /* of the loop */
 	uint64_t iterations_given;    /* -n; 0: not given */
 	int left_early;
+	int whole_program;    /* no loop: one iteration is all there is */
 	int pause_by_clock;   /* the case pauses, and the events were not switched */
 	uint32_t stack_bytes; /* of a sample: for the hint */
 	const char *note;     /* something else worth a clause that is no doubt; NULL: nothing */

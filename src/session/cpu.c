@@ -110,7 +110,7 @@ static void facts_of(const struct cpu_case *k, const struct mew_msg_round *m,
 	};
 	for (size_t i = 0; i < k->drain.n_threads && m->kind == MEW_ROUND_SAMPLED; i++)
 		if (k->drain.threads[i].kind == MEW_THREAD_LOOP) {
-			f->ticks += k->drain.threads[i].ticks + k->drain.threads[i].ticks_paused;
+			f->ticks += k->drain.threads[i].interrupts;
 			f->samples += k->drain.threads[i].ticks;
 		}
 }

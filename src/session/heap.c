@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "channel/window.h"
 #include "profile/verdict.h"
 #include "session/engine.h"
 #include "session/hook.h"
@@ -24,6 +25,8 @@
 struct heap_case {
 	const struct mew_run_options *o;
 	int whole;
+	unsigned n_threads; /* of the loop */
+	struct mew_memory window;
 	struct mew_hook *hooks;
 	size_t n_hooks;
 	pid_t pid;           /* that runs the case; 0: not known yet */
@@ -34,12 +37,21 @@ struct heap_case {
 
 static int on_run(void *arg, struct mew_msg_run *run, int *ret_window_fd, struct mew_error *error)
 {
-	(void)arg;
-	(void)error;
+	struct heap_case *k = arg;
+	struct mew_window *w;
+	int err;
+
+	err = mew_memory_open(&k->window, "mew-window", mew_window_bytes(k->n_threads), 0, error);
+	if (err)
+		return err;
+	w = k->window.at;
+	w->magic = MEW_WINDOW_MAGIC;
+	w->n_threads = k->n_threads;
+	run->window_bytes = (uint32_t)k->window.bytes;
 	run->kind = MEW_RUN_HEAP;
 	run->pause_mode = MEW_PAUSE_CLOCK;
 	run->ioctl_mode = MEW_PAUSE_CLOCK;
-	*ret_window_fd = -1;
+	*ret_window_fd = k->window.fd;
 	return 0;
 }
 
@@ -231,7 +243,7 @@ static int finish_case(struct heap_case *k, struct mew_session *s, struct mew_pc
 static int run_case(struct mew_run *r, const struct mew_listed_case *item, struct mew_pcase *c,
 		    struct mew_outcome *ret, struct mew_error *error)
 {
-	struct heap_case k = {.o = r->o, .whole = !item};
+	struct heap_case k = {.o = r->o, .whole = !item, .n_threads = item ? item->n_threads : 1};
 	struct mew_engine engine = {
 		.arg = &k,
 		.run = on_run,
@@ -260,6 +272,7 @@ static int run_case(struct mew_run *r, const struct mew_listed_case *item, struc
 	for (size_t i = 0; i < k.n_hooks; i++)
 		mew_hook_close(&k.hooks[i]);
 	free(k.hooks);
+	mew_memory_done(&k.window);
 	return err;
 }
 

@@ -255,6 +255,7 @@ static int judge(struct whole_case *k, struct mew_session *s, struct mew_pcase *
 		.threads_wall_s = (double)k->lived_ns / 1e9,
 		.broken = k->cut + k->broken,
 		.n_threads = 1,
+		.whole_program = 1,
 		.stack_bytes = k->event->attr.sample_stack_user,
 	};
 	char doubt[128] = "", note[96];
