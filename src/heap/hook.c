@@ -19,18 +19,17 @@
 
 /*
  * The builtin makes the compiler, gcc and clang alike, set up a frame pointer in the entry point:
- * at it lies the caller's, then the return address, then the caller's stack.
+ * at it lies the caller's, then the return address, then the caller's stack. The frame is gone when
+ * the slow part runs, which may be a tail call, but for the return address.
  */
 #define FRAME ((const uint64_t *)__builtin_frame_address(0))
-#define CALLER(frame)                                                                              \
-	(struct mew_recorder_caller)                                                               \
-	{                                                                                          \
-		.pc = (frame)[1], .sp = (uint64_t)(uintptr_t)((frame) + 2), .fp = (frame)[0]       \
-	}
+#define AND_CALLER(...) (const uint64_t *sp, uint64_t fp, __VA_ARGS__)
+#define WITH_CALLER(...) (FRAME + 2, FRAME[0], __VA_ARGS__)
 
-/* A parenthesised list of parameters or arguments with the frame before it. */
-#define AND_FRAME(...) (const uint64_t *frame, __VA_ARGS__)
-#define WITH_FRAME(...) (FRAME, __VA_ARGS__)
+static inline struct mew_recorder_caller caller_of(const uint64_t *sp, uint64_t fp)
+{
+	return (struct mew_recorder_caller){.pc = sp[-1], .sp = (uint64_t)(uintptr_t)sp, .fp = fp};
+}
 
 static inline int is_on(uint32_t bits)
 {
@@ -40,9 +39,9 @@ static inline int is_on(uint32_t bits)
 }
 
 #define DEFINE_ALLOCATE(name, parameters, arguments, bytes)                                        \
-	SLOW void *slow_##name AND_FRAME parameters                                                \
+	SLOW void *slow_##name AND_CALLER parameters                                               \
 	{                                                                                          \
-		struct mew_recorder_caller caller = CALLER(frame);                                 \
+		struct mew_recorder_caller caller = caller_of(sp, fp);                             \
 		void *ret;                                                                         \
                                                                                                    \
 		if (!mew_recorder_enter(&caller, 1))                                               \
@@ -54,14 +53,14 @@ static inline int is_on(uint32_t bits)
 	EXPORT void *name parameters                                                               \
 	{                                                                                          \
 		if (is_on(MEW_RECORDER_CALLS))                                                     \
-			return slow_##name WITH_FRAME arguments;                                   \
+			return slow_##name WITH_CALLER arguments;                                  \
 		return mew_real.name arguments;                                                    \
 	}
 
 #define DEFINE_PLACE(name, parameters, arguments, bytes)                                           \
-	SLOW int slow_##name AND_FRAME parameters                                                  \
+	SLOW int slow_##name AND_CALLER parameters                                                 \
 	{                                                                                          \
-		struct mew_recorder_caller caller = CALLER(frame);                                 \
+		struct mew_recorder_caller caller = caller_of(sp, fp);                             \
 		int rc;                                                                            \
                                                                                                    \
 		if (!mew_recorder_enter(&caller, 1))                                               \
@@ -73,7 +72,7 @@ static inline int is_on(uint32_t bits)
 	EXPORT int name parameters                                                                 \
 	{                                                                                          \
 		if (is_on(MEW_RECORDER_CALLS))                                                     \
-			return slow_##name WITH_FRAME arguments;                                   \
+			return slow_##name WITH_CALLER arguments;                                  \
 		return mew_real.name arguments;                                                    \
 	}
 
@@ -82,9 +81,9 @@ static inline int is_on(uint32_t bits)
 	{                                                                                          \
 		return mew_pool_owns(p) ? mew_pool_resize(p, bytes) : mew_real.name arguments;     \
 	}                                                                                          \
-	SLOW void *slow_##name AND_FRAME parameters                                                \
+	SLOW void *slow_##name AND_CALLER parameters                                               \
 	{                                                                                          \
-		struct mew_recorder_caller caller = CALLER(frame);                                 \
+		struct mew_recorder_caller caller = caller_of(sp, fp);                             \
 		struct mew_live_block old;                                                         \
 		int is_tracked;                                                                    \
 		void *ret;                                                                         \
@@ -105,14 +104,14 @@ static inline int is_on(uint32_t bits)
 	EXPORT void *name parameters                                                               \
 	{                                                                                          \
 		if (is_on(MEW_RECORDER_CALLS | MEW_RECORDER_FREES))                                \
-			return slow_##name WITH_FRAME arguments;                                   \
+			return slow_##name WITH_CALLER arguments;                                  \
 		return resize_##name arguments;                                                    \
 	}
 
 #define DEFINE_FREE(name, parameters, arguments, bytes)                                            \
-	SLOW void slow_##name AND_FRAME parameters                                                 \
+	SLOW void slow_##name AND_CALLER parameters                                                \
 	{                                                                                          \
-		struct mew_recorder_caller caller = CALLER(frame);                                 \
+		struct mew_recorder_caller caller = caller_of(sp, fp);                             \
 		int is_recorded = mew_recorder_enter(&caller, 0);                                  \
                                                                                                    \
 		/* Before the real call: after it the address may be another block's. */           \
@@ -126,7 +125,7 @@ static inline int is_on(uint32_t bits)
 	EXPORT void name parameters                                                                \
 	{                                                                                          \
 		if (is_on(MEW_RECORDER_FREES))                                                     \
-			slow_##name WITH_FRAME arguments;                                          \
+			slow_##name WITH_CALLER arguments;                                         \
 		else if (!mew_pool_owns(p))                                                        \
 			mew_real.name arguments;                                                   \
 	}

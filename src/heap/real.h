@@ -22,8 +22,8 @@ struct mew_real {
 #undef MEW_HOOK
 };
 
-extern struct mew_real mew_real;
-extern char mew_pool[MEW_POOL_BYTES];
+extern struct mew_real mew_real __attribute__((visibility("hidden")));
+extern char mew_pool[MEW_POOL_BYTES] __attribute__((visibility("hidden")));
 
 /* Find them now. Called by the first entry point, and by the constructor before there are threads.
  */

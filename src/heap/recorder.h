@@ -37,8 +37,10 @@ struct mew_recorder_thread {
 	struct mew_stack stack;
 };
 
-extern uint32_t mew_recorder_mode; /* enum mew_recorder_mode bits */
-extern __thread struct mew_recorder_thread mew_recorder_thread;
+extern uint32_t mew_recorder_mode
+	__attribute__((visibility("hidden"))); /* enum mew_recorder_mode bits */
+extern __thread struct mew_recorder_thread mew_recorder_thread
+	__attribute__((visibility("hidden")));
 
 /* 1: the call is to be recorded. 0: it is nested in another one, comes from a signal handler that
  * interrupted the recorder (is_allocation: counted as lost), or the process is a forked child. */

@@ -62,10 +62,13 @@ int mew_stack_scan(struct mew_stack_scan *s, const char *text, size_t n)
 	return 0;
 }
 
-/* Raw: the C library's open and read are cancellation points, which malloc is not. */
+/*
+ * Raw: the C library's open and read are cancellation points, which malloc is not. Of the thread,
+ * which is there: /proc/self is empty once the main thread has ended.
+ */
 static int read_maps(struct mew_stack_scan *scan, char *buf, size_t n_buf)
 {
-	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/maps", O_RDONLY | O_CLOEXEC);
 	int is_found = 0;
 	long n;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stack.h: which memory is the stack that a call runs on, so that a walk reads nothing else. Found
- * once a thread in /proc/self/maps, by system calls alone.
+ * once a thread in its maps file in /proc, by system calls alone.
  */
 #ifndef MEW_HEAP_STACK_H
 #define MEW_HEAP_STACK_H
@@ -21,7 +21,7 @@ struct mew_stack {
 	struct mew_stack_range foreign; /* a coroutine's or a signal handler's: may go away */
 };
 
-/* What /proc/self/maps says of an address, fed in pieces of any size. */
+/* What a maps file says of an address, fed in pieces of any size. */
 struct mew_stack_scan {
 	uint64_t sp;         /* looked for */
 	uint64_t start, end; /* the mapping that holds it; 0,0: not seen yet */

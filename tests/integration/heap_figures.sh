@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The figures of the heap hook, computed by hand for each scenario of heap_window.c: the window is
+# opened and closed by the program, as libmew does it.
+
+# shellcheck source=tests/integration/lib.sh
+. "${MEW_SRCDIR:-$(dirname "$0")/../..}/tests/integration/lib.sh"
+# shellcheck source=tests/integration/heap_lib.sh
+. "$MEW_SRCDIR/tests/integration/heap_lib.sh"
+
+# scenario NAME FIGURES: runs it, and what is so in all of them.
+scenario()
+{
+	mew_name=$1
+	shift
+	under "$fixtures/heap_window" "$mew_name"
+	grep -qx 'ended exit 0' figures || fail "$mew_name does not end well" figures err
+	grep -qx 'sums add up' figures || fail "$mew_name: the stacks do not add up" figures
+	grep -qx 'hooked all' figures || fail "$mew_name: calls went by unseen" figures
+	figures "$mew_name" live_bytes 0 live_blocks 0 closed 1 images 1 refused 0 "$@"
+}
+
+# 100, 200, 0, 50 bytes; the last one is held.
+scenario malloc total_allocations 4 allocated_bytes 350 frees 3 temporary 2 foreign_frees 1 \
+	peak_bytes 300 total_bytes 300 held_bytes 50 held_blocks 1 lost 0 broken 0 n_threads 1
+scenario calloc total_allocations 1 allocated_bytes 300 frees 1 temporary 1 foreign_frees 0 \
+	peak_bytes 300 total_bytes 300 held_bytes 0 held_blocks 0 lost 0 broken 0
+# 100, 1000, 400, 5 from nothing, 77 from a foreign block; one freed by realloc to 0.
+scenario realloc total_allocations 5 allocated_bytes 1582 frees 3 temporary 1 foreign_frees 0 \
+	peak_bytes 1000 total_bytes 1000 held_bytes 0 lost 0 broken 0
+# 4 MiB, 64 MiB, 100 bytes: never two at once.
+scenario realloc_big total_allocations 3 allocated_bytes 71303268 frees 1 temporary 1 \
+	peak_bytes 67108864 total_bytes 67108864 held_bytes 0 lost 0 broken 0
+# 640, 100, 50, 30, 20: what was asked for, not what it takes.
+scenario aligned total_allocations 5 allocated_bytes 840 frees 5 temporary 1 foreign_frees 0 \
+	peak_bytes 840 total_bytes 840 held_bytes 0 lost 0 broken 0
+scenario library total_allocations 2 allocated_bytes 15 frees 2 temporary 1 foreign_frees 0 \
+	peak_bytes 15 total_bytes 15 held_bytes 0 lost 0 broken 0
+scenario asprintf foreign_frees 0 held_bytes 0 held_blocks 0 lost 0 broken 0
+scenario usable total_allocations 1 allocated_bytes 100 frees 1 lost 0 broken 0
+# Tracked: 100, 10, 1, 20. In the pause one is freed, one untracked, two come and stay foreign.
+scenario pause total_allocations 4 allocated_bytes 131 frees 2 temporary 0 foreign_frees 2 \
+	peak_bytes 111 total_bytes 111 held_bytes 20 held_blocks 1 lost 0 broken 0
+# 7 blocks of 10 of the thread that does not pause, then 33.
+scenario thread_pause total_allocations 8 allocated_bytes 103 frees 8 temporary 8 \
+	foreign_frees 0 peak_bytes 33 total_bytes 33 held_bytes 0 n_threads 2 lost 0 broken 0
+# First iteration: 3. Rounds: 100 + 200, one of them freed between, then 50.
+scenario rounds total_allocations 3 allocated_bytes 350 frees 1 temporary 0 foreign_frees 2 \
+	first 3 peak_bytes 300 total_bytes 300 held_bytes 250 held_blocks 2 lost 0 broken 0
+scenario threads total_allocations 2 allocated_bytes 70 frees 2 temporary 0 foreign_frees 0 \
+	peak_bytes 40 total_bytes 40 held_bytes 0 n_threads 2 lost 0 broken 0
+# 1000 threads, four at a time, 1000 blocks each: 10 times the sum of 1 to 100.
+scenario many_threads total_allocations 1000000 allocated_bytes 50500000 frees 1000000 \
+	temporary 1000 foreign_frees 0 held_bytes 0 n_threads 1000 lost 0 broken 0
+peak=$(sed -n 's/^peak_bytes //p' figures)
+figures "the peak of many threads is the sum of its stacks" total_bytes "$peak"
+# The child frees, allocates, opens and closes: in vain.
+scenario fork total_allocations 1 allocated_bytes 100 frees 1 temporary 1 foreign_frees 0 \
+	peak_bytes 100 total_bytes 100 held_bytes 0 forked 1 lost 0 broken 0
+# shellcheck disable=SC2086
+$CC -O2 -fno-builtin -shared -fPIC -o heap_plugin.so "$MEW_SRCDIR/tests/fixtures/heap_plugin.c" ||
+	broken "cannot build heap_plugin.so"
+scenario closed_socket total_allocations 10 allocated_bytes 100 frees 10 temporary 10 lost 0
+scenario dlopen total_allocations 10 allocated_bytes 100 frees 10 lost 0 broken 0 asked 2
+
+# A handler that allocates while the lock is held: no deadlock, and each call told or lost.
+under "$fixtures/heap_window" handler
+grep -qx 'ended exit 0' figures || fail "an allocating signal handler stops the program" figures
+awk '$1 == "total_allocations" || $1 == "lost" { n += $2 } $1 == "lost" { lost = $2 }
+	END { exit !(n >= 500 && lost > 0) }' figures || fail "calls of a handler go untold" figures
+figures "a signal handler that allocates" sums 'add up'
+
+# Without mew-perf's answers a stack breaks, which is counted, and nothing else happens.
+under -d "$fixtures/heap_window" dlopen
+figures "mew-perf is gone" ended 'exit 0' total_allocations 10 broken 10 lost 0 sums 'add up'
+
+# Room for the outermost frame and no more.
+under -n3 "$fixtures/heap_window" malloc
+figures "no room for stacks" total_allocations 4 allocated_bytes 350 frees 3 peak_bytes 300 \
+	total_bytes 300 held_bytes 50 lost 4 sums 'add up'
+
+under -b "$fixtures/heap_window" malloc
+grep -qx 'status -1' err || fail "the refusal is not told" err
+figures "mew-perf refuses: the program runs" ended 'exit 0' images 0 refused 1
+
+if command -v c++ >/dev/null 2>&1; then
+	c++ -std=c++17 -O1 -I"$MEW_SRCDIR/src" -o heap_new "$MEW_SRCDIR/tests/fixtures/heap_new.cc" ||
+		broken "cannot build heap_new"
+	under ./heap_new
+	figures "every form of new and delete, counted once" ended 'exit 0' total_allocations 10 \
+		allocated_bytes 1661 frees 9 foreign_frees 0 peak_bytes 512 total_bytes 512 \
+		held_bytes 1 held_blocks 1 lost 0 broken 0 sums 'add up'
+else
+	echo "# no C++ compiler: operator new is not tested"
+fi
+
+echo "1..$mew_count"
