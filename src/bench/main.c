@@ -20,7 +20,7 @@
 #include "bench/option.h"
 #include "bench/plain.h"
 #include "bench/registry.h"
-#include "bench/report.h"
+#include "bench/timing.h"
 #include "bench/say.h"
 #include "bench/serve.h"
 
@@ -213,11 +213,11 @@ static int report(struct mew_result *const *results, size_t n, const struct mew_
 	int status = EXIT_DONE, err = 0;
 
 	if (o->csv || o->csv_file)
-		mew_report_csv(results, n, &csv);
+		mew_timing_csv(results, n, &csv);
 	if (o->csv) {
 		status = put_out(&csv);
 	} else {
-		err = mew_report_text(results, n, &style, &out);
+		err = mew_timing_text(results, n, &style, &out);
 		if (err)
 			out.error = err;
 		status = put_out(&out);

@@ -181,9 +181,7 @@ int mew_plain_run(const struct mew_case *c, const struct mew_options *o,
 	timing.result = r;
 	timing.n_wanted = o->repetitions;
 	/* What the command line says goes before what the entry says. */
-	timing.fixed = o->iterations > 0   ? o->iterations
-		       : o->min_time_s > 0 ? 0
-					   : c->entry->iterations;
+	timing.fixed = o->iterations > 0 ? o->iterations : c->entry->iterations;
 	timing.min_time_s = o->min_time_s > 0          ? o->min_time_s
 			    : c->entry->min_time_s > 0 ? c->entry->min_time_s
 						       : MIN_TIME_S;

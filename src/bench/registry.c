@@ -191,10 +191,10 @@ static int filters_init(struct filter *f, const char *const *filters, size_t n,
 		if (code == 0)
 			continue;
 		regerror(code, &f[i].regex, why, sizeof(why));
+		mew_error_set(error, -EINVAL, "'%s' is no regular expression: %s", filters[i], why);
 		while (i > 0)
 			regfree(&f[--i].regex);
-		return mew_error_set(error, -EINVAL, "'%s' is no regular expression: %s",
-				     filters[i], why);
+		return -EINVAL;
 	}
 	return 0;
 }

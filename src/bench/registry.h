@@ -7,10 +7,10 @@
 #define MEW_BENCH_REGISTRY_H
 
 #include <stddef.h>
+#include <mew/mew.h>
 
 #include "base/error.h"
 #include "channel/message.h"
-#include "mew/mew.h"
 
 struct mew_case {
 	const struct mew_entry *entry;

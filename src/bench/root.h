@@ -7,8 +7,7 @@
 #define MEW_BENCH_ROOT_H
 
 #include <stdint.h>
-
-#include "mew/mew.h"
+#include <mew/mew.h>
 
 void mew_root_call(mew_bench_fn run, struct mew_state *state);
 uintptr_t mew_root_lo(void);

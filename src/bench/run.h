@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <mew/mew.h>
 
 #include "base/error.h"
 #include "bench/event.h"
@@ -26,7 +27,6 @@
 #include "channel/gate.h"
 #include "channel/message.h"
 #include "channel/window.h"
-#include "mew/mew.h"
 
 #define MEW_RUN_COUNTERS 32
 #define MEW_COUNTER_NAME_BYTES 64

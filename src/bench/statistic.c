@@ -12,13 +12,13 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Newton's steps from above fall until they have arrived. */
+/* Newton's steps from above fall until they have arrived. What is not above 0 stays. */
 static double square_root(double x)
 {
 	double root = x > 1 ? x : 1, next;
 
 	if (!(x > 0))
-		return 0;
+		return x;
 	for (;;) {
 		next = (root + x / root) / 2;
 		if (!(next < root))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "bench/report.h"
+#include "bench/timing.h"
 
 #include <errno.h>
 #include <math.h>
@@ -199,8 +199,7 @@ static void text_row(struct mew_table *t, const struct columns *c, const struct 
 					  ? mew_format_count(text, sizeof(text), counter->value)
 					  : "-");
 	}
-	if (c->note)
-		mew_table_cell(t, note_of(r));
+	mew_table_cell(t, note_of(r));
 }
 
 static size_t make_columns(const struct columns *c, struct mew_column *ret)
@@ -222,8 +221,8 @@ static size_t make_columns(const struct columns *c, struct mew_column *ret)
 		COLUMN("ITEMS", MEW_ALIGN_RIGHT);
 	for (i = 0; i < c->n_counters; i++)
 		COLUMN(c->counters[i], MEW_ALIGN_POINT);
-	if (c->note)
-		COLUMN("NOTE", MEW_ALIGN_LEFT);
+	/* Without a note it is there all the same: the last column is not aligned. */
+	COLUMN(c->note ? "NOTE" : "", MEW_ALIGN_LEFT);
 #undef COLUMN
 	return n;
 }
@@ -249,7 +248,7 @@ static int text_rows(struct mew_table *t, const struct columns *c, const struct 
 	return 0;
 }
 
-int mew_report_text(struct mew_result *const *results, size_t n,
+int mew_timing_text(struct mew_result *const *results, size_t n,
 		    const struct mew_table_style *style, struct mew_buffer *out)
 {
 	struct mew_column *columns = NULL;
@@ -327,7 +326,7 @@ static int csv_rows(struct mew_csv *csv, const struct columns *c, const struct m
 	return 0;
 }
 
-int mew_report_csv(struct mew_result *const *results, size_t n, struct mew_buffer *out)
+int mew_timing_csv(struct mew_result *const *results, size_t n, struct mew_buffer *out)
 {
 	static const char *const titles[] = {
 		"name",   "label",      "repetition",       "time",
