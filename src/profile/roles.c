@@ -5,20 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "channel/entry.h"
 #include "profile/roles.h"
-
-enum match { NAME, LIBC, PREFIX };
-
-static const struct {
-	enum match match;
-	enum mew_function_role role;
-	const char *text;
-} roles[] = {
-#define ROLE_NAME(role, text) {NAME, MEW_ROLE_##role, text},
-#define ROLE_LIBC(role, text) {LIBC, MEW_ROLE_##role, text},
-#define ROLE_PREFIX(role, text) {PREFIX, MEW_ROLE_##role, text},
-#include "profile/roles.def"
-};
 
 static bool begins(const char *s, const char *with)
 {
@@ -30,22 +18,13 @@ static bool is_name_char(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* libc.so.6, libc-2.31.so, ld-musl-x86_64.so.1, libc.musl-x86_64.so.1 */
-static bool is_libc(const char *module)
+/* libc.so.6, libc-2.31.so, ld-musl-x86_64.so.1, libjemalloc.so.2, libtcmalloc.so.4 */
+static bool has_allocator(const char *module)
 {
-	const char *base = strrchr(module, '/');
+	const char *base = mew_base_name(module);
 
-	base = base ? base + 1 : module;
-	return begins(base, "libc.") || begins(base, "libc-") || begins(base, "ld-musl");
-}
-
-/* Whether name is the C function `want`, whatever suffix the tools have given it. */
-static bool is_c_function(const char *name, const char *want)
-{
-	size_t len = strlen(want);
-
-	return !strncmp(name, want, len) &&
-	       (!name[len] || name[len] == '.' || name[len] == '@' || begins(name + len, " ["));
+	return begins(base, "libc.") || begins(base, "libc-") || begins(base, "ld-musl") ||
+	       strstr(base, "malloc");
 }
 
 /*
@@ -80,18 +59,34 @@ const char *mew_function_qualified(const char *name)
 	return start;
 }
 
+static bool is_entry_point(const char *name)
+{
+	size_t length = strcspn(name, "(@."), i;
+
+	for (i = 0; i < MEW_N_ENTRIES; i++)
+		if (strlen(mew_entry_name((uint32_t)i)) == length &&
+		    begins(name, mew_entry_name((uint32_t)i)))
+			return true;
+	return false;
+}
+
+/*
+ * An entry point counts wherever it lies: people bring their own. Of the allocator's insides only
+ * reserved names do: `new_heap` of a benchmark is the benchmark's.
+ */
 enum mew_function_role mew_function_role(const char *name, const char *module)
 {
 	const char *qualified = mew_function_qualified(name);
-	size_t i;
 
-	for (i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
-		const char *text = roles[i].text;
-
-		if (roles[i].match == PREFIX ? begins(qualified, text)
-					     : is_c_function(name, text) &&
-						       (roles[i].match == NAME || is_libc(module)))
-			return roles[i].role;
+	switch (mew_entry_role(qualified)) {
+	case MEW_ENTRY_ROLE_WRAPPER:
+		return MEW_ROLE_WRAPPER;
+	case MEW_ENTRY_ROLE_ALLOCATOR:
+		return *qualified == '_' || has_allocator(module) || is_entry_point(qualified)
+			       ? MEW_ROLE_ALLOCATOR
+			       : MEW_ROLE_PLAIN;
+	case MEW_ENTRY_ROLE_NONE:
+		break;
 	}
 	return MEW_ROLE_PLAIN;
 }

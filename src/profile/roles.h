@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roles.h: which functions answer for what they do, by name and module (roles.def), and who answers
- * for a stack.
+ * roles.h: which functions answer for what they do, by name and module (channel/entry.h), and who
+ * answers for a stack.
  */
 #ifndef MEW_PROFILE_ROLES_H
 #define MEW_PROFILE_ROLES_H
@@ -11,8 +11,8 @@
 #define MEW_NO_FUNCTION UINT32_MAX
 
 /*
- * name is demangled, module a path or "". A C name is compared whole, but for what a compiler or a
- * linker appends (`.part.0`, `@plt`): a member function `pool::free(void*)` is no allocator.
+ * name is demangled, module a path or "". A member function `pool::free(void*)` is no allocator,
+ * and of a template its name counts, not the type that it returns.
  */
 enum mew_function_role mew_function_role(const char *name, const char *module);
 
