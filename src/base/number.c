@@ -333,9 +333,9 @@ char *mew_format_percent(char *buf, size_t n, double share, double half_width)
 		return not_measured(buf, n);
 	if (percent == 0)
 		snprintf(buf, n, "0%%");
-	else if (coarse && percent > 0 && percent < 0.5)
+	else if (coarse && percent > 0 && percent < 1)
 		snprintf(buf, n, "<1%%");
-	else if (!coarse && percent > 0 && percent < 0.05)
+	else if (!coarse && percent > 0 && percent < 0.1)
 		snprintf(buf, n, "<0.1%%");
 	else {
 		format_fixed(number, sizeof(number), coarse ? 0 : 1, percent);

@@ -45,8 +45,8 @@ char *mew_format_count(char *buf, size_t n, double count);
 
 /*
  * share and half_width (of its 95 % interval) are fractions: 0.58, 0.012. Whole percents when the
- * half width is half a point or more, else one decimal. `<1%` or `<0.1%` for a share that would
- * read as nothing; `0%` only for 0.
+ * half width is half a point or more, else one decimal. `<1%` or `<0.1%` for a share below
+ * one of the last digit; `0%` only for 0.
  */
 char *mew_format_percent(char *buf, size_t n, double share, double half_width);
 

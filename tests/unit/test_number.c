@@ -196,7 +196,8 @@ static void a_share_shows_no_digit_that_it_cannot_bear(void **state)
 	PERCENT(0.5812, 0.005, "58%");
 	PERCENT(0.5812, 0.001, "58.1%");
 	PERCENT(0.004, 0.02, "<1%");
-	PERCENT(0.006, 0.02, "1%");
+	PERCENT(0.006, 0.02, "<1%");
+	PERCENT(0.01, 0.02, "1%");
 	PERCENT(0.0004, 0.0001, "<0.1%");
 	PERCENT(0, 0.02, "0%");
 	PERCENT(0, 0, "0%");
