@@ -121,13 +121,10 @@ static void run_here(struct timing *timing)
 
 static void child_main(struct timing *timing, pid_t parent)
 {
-	struct sigaction action;
-
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(0);
-	if (sigaction(SIGINT, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
-		signal(SIGINT, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
 	run_here(timing);
 	fflush(NULL);
 	_exit(0);

@@ -20,7 +20,8 @@ struct mew_output_options {
 	unsigned width; /* columns of the terminal; 0: a pipe or file: every column, nothing
 			   shortened */
 	int colour;
-	enum mew_output_table table; /* CSV: which rows */
+	enum mew_output_table table; /* CSV: which rows; a report's cases are its joined rows'
+					sums */
 	unsigned top;                /* rows a case in a report; 0: all */
 	int verbose;
 	const char *hint_command; /* "mew-perf cpu", for hint lines */
@@ -43,6 +44,7 @@ struct mew_output_format {
 
 extern const struct mew_output_format *const mew_output_formats[]; /* NULL at the end */
 const struct mew_output_format *mew_output_format_by_name(const char *name);
+/* By the extension; "-" and a name without one are text. NULL: no format has that extension. */
 const struct mew_output_format *mew_output_format_by_path(const char *path);
 
 /* Warning and hint lines of a session (one a doubtful row, modules without debug info, shortened
@@ -50,6 +52,10 @@ const struct mew_output_format *mew_output_format_by_path(const char *path);
 typedef void (*mew_output_note_fn)(void *arg, const char *line);
 void mew_output_notes(const struct mew_session *s, const struct mew_output_options *o,
 		      mew_output_note_fn fn, void *arg);
+
+/* What holds for all rows, for a line before the table: "perf_event:cpu-clock:u every 1 ms; pauses
+ * cost 5.3 us". Appends to out. 0 or -ENOMEM. */
+int mew_output_engine(const struct mew_session *s, struct mew_buffer *out);
 
 /* report --stacks: the hottest stacks of each case, or those that hold the peak, or what is held at
  * the loop's end. */

@@ -286,6 +286,17 @@ static const char *described(struct mew_session *s, uint32_t function)
 	return kept;
 }
 
+double mew_time_share(const struct mew_cpu_row *row, double part_s)
+{
+	double all_s = row->user_time_s;
+
+	if (!isnan(row->kernel_time_s))
+		all_s += row->kernel_time_s;
+	if (!isnan(row->off_cpu_time_s))
+		all_s += row->off_cpu_time_s;
+	return all_s > 0 ? part_s / all_s : NAN;
+}
+
 /*
  * Half the width of the 95 % interval of a share p seen in n samples (Wilson's, which does not
  * vanish when p is 0 or 1).

@@ -178,6 +178,9 @@ int mew_pfunction_describe(const struct mew_pfunction *f, struct mew_buffer *out
 /* What follows the last slash. */
 const char *mew_base_name(const char *path);
 
+/* The part of the loop's time, user, kernel and off the CPU, that part_s is. NAN: no time. */
+double mew_time_share(const struct mew_cpu_row *row, double part_s);
+
 /* Half the width of the 95 % interval of a share p that n samples show. NAN without samples. */
 double mew_share_half_width(double p, uint64_t n);
 

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/csv.h"
+#include "output/folded.h"
+#include "output/formats.h"
+
+static void header(struct mew_csv *csv, const char *names)
+{
+	mew_buffer_puts(csv->out, names);
+	mew_buffer_puts(csv->out, "\r\n");
+}
+
+static void i64(struct mew_csv *csv, int64_t value)
+{
+	if (value >= 0)
+		mew_csv_u64(csv, (uint64_t)value);
+	else
+		mew_csv_double(csv, (double)value);
+}
+
+static void verdict(struct mew_csv *csv, const struct mew_pcase *c, struct mew_buffer *text)
+{
+	if (c->result == MEW_RESULT_OK) {
+		mew_csv_text(csv, c->verdict);
+		return;
+	}
+	mew_buffer_reset(text);
+	mew_buffer_printf(text, "%s: %s", c->result == MEW_RESULT_SKIPPED ? "skipped" : "failed",
+			  c->reason);
+	mew_csv_text(csv, text->data);
+	if (text->error)
+		csv->out->error = text->error;
+}
+
+static void cpu_row(struct mew_csv *csv, const struct mew_cpu_row *row)
+{
+	mew_csv_text(csv, row->profiler);
+	mew_csv_double(csv, row->wall_time_s);
+	mew_csv_u64(csv, row->sample_count);
+	mew_csv_text(csv, row->top_function);
+	mew_csv_double(csv, row->top_self_s);
+	mew_csv_u64(csv, row->iterations);
+	mew_csv_double(csv, row->interval_s);
+	mew_csv_double(csv, row->paused_time_s);
+	mew_csv_double(csv, row->kernel_time_s);
+	mew_csv_double(csv, row->off_cpu_time_s);
+	mew_csv_u64(csv, row->lost);
+	mew_csv_u64(csv, row->truncated);
+	mew_csv_u64(csv, row->unknown);
+	mew_csv_double(csv, row->slowdown);
+	mew_csv_double(csv, row->pause_cost_s);
+}
+enum { CPU_FIELDS = 15 };
+
+static void heap_row(struct mew_csv *csv, const struct mew_heap_row *row)
+{
+	mew_csv_text(csv, row->profiler);
+	i64(csv, row->peak_bytes);
+	i64(csv, row->total_bytes);
+	mew_csv_u64(csv, row->total_allocations);
+	mew_csv_u64(csv, row->iterations);
+	mew_csv_double(csv, row->allocations_per_iteration);
+	mew_csv_u64(csv, row->allocated_bytes);
+	mew_csv_u64(csv, row->frees);
+	mew_csv_u64(csv, row->temporary);
+	i64(csv, row->leaked_bytes);
+	mew_csv_u64(csv, row->first_iteration_allocations);
+	mew_csv_u64(csv, row->foreign_frees);
+	mew_csv_u64(csv, row->lost);
+}
+enum { HEAP_FIELDS = 13 };
+
+static void session_cases(const struct mew_session *s, struct mew_csv *csv, struct mew_buffer *text)
+{
+	int is_cpu = s->kind == MEW_SESSION_CPU, k;
+	size_t i;
+
+	header(csv, is_cpu ? "name,label,profiler,wall_time,sample_count,top_function,"
+			     "top_function_total_self_time,iterations,interval,paused_time,"
+			     "kernel_time,off_cpu_time,lost,truncated,unknown,slowdown,pause_cost,"
+			     "verdict"
+			   : "name,label,profiler,peak_bytes,total_bytes,total_allocations,"
+			     "iterations,allocations_per_iteration,allocated_bytes,frees,temporary,"
+			     "leaked_bytes,first_iteration_allocations,foreign_frees,lost,verdict");
+	for (i = 0; i < s->n_cases; i++) {
+		const struct mew_pcase *c = &s->cases[i];
+
+		mew_csv_text(csv, c->key);
+		mew_csv_text(csv, c->label);
+		if (c->result != MEW_RESULT_OK)
+			for (k = 0; k < (is_cpu ? CPU_FIELDS : HEAP_FIELDS); k++)
+				mew_csv_empty(csv);
+		else if (is_cpu)
+			cpu_row(csv, &c->cpu);
+		else
+			heap_row(csv, &c->heap);
+		verdict(csv, c, text);
+		mew_csv_end_row(csv);
+	}
+}
+
+static void report_cases(const struct mew_report *r, struct mew_csv *csv, struct mew_buffer *text)
+{
+	size_t i;
+
+	header(csv, "name,label,time_per_iteration,self_time,tax_time,kernel_time,off_cpu_time,"
+		    "allocations_per_iteration,bytes_per_iteration,peak_bytes,held_bytes,"
+		    "cpu_verdict,mem_verdict");
+	for (i = 0; i < r->n_cases; i++) {
+		const struct mew_report_case *c = &r->cases[i];
+
+		mew_csv_text(csv, c->key);
+		mew_csv_text(csv, c->label);
+		mew_csv_double(csv, c->cpu ? c->cpu->cpu.time_per_iteration_s : NAN);
+		mew_csv_double(csv, c->all.self_s);
+		mew_csv_double(csv, c->all.tax_s);
+		mew_csv_double(csv, c->cpu ? c->cpu->cpu.kernel_time_s : NAN);
+		mew_csv_double(csv, c->cpu ? c->cpu->cpu.off_cpu_time_s : NAN);
+		mew_csv_double(csv, c->all.allocations);
+		mew_csv_double(csv, c->all.bytes);
+		mew_csv_double(csv, c->all.peak_bytes);
+		mew_csv_double(csv, c->all.held_bytes);
+		if (c->cpu)
+			verdict(csv, c->cpu, text);
+		else
+			mew_csv_empty(csv);
+		if (c->heap)
+			verdict(csv, c->heap, text);
+		else
+			mew_csv_empty(csv);
+		mew_csv_end_row(csv);
+	}
+}
+
+static void functions(const struct mew_report *r, struct mew_csv *csv)
+{
+	size_t i, k;
+
+	header(csv, "name,label,function,file,line,module,self_time,tax_time,total_time,"
+		    "allocations_per_iteration,bytes_per_iteration,peak_bytes,held_bytes");
+	for (i = 0; i < r->n_cases; i++) {
+		for (k = 0; k < r->cases[i].n_rows; k++) {
+			const struct mew_report_row *row = &r->cases[i].rows[k];
+
+			mew_csv_text(csv, r->cases[i].key);
+			mew_csv_text(csv, r->cases[i].label);
+			mew_csv_text(csv, row->name);
+			mew_csv_text(csv, row->file);
+			mew_csv_double(csv, row->line ? row->line : NAN);
+			mew_csv_text(csv, row->module);
+			mew_csv_double(csv, row->self_s);
+			mew_csv_double(csv, row->tax_s);
+			mew_csv_double(csv, row->total_s);
+			mew_csv_double(csv, row->allocations);
+			mew_csv_double(csv, row->bytes);
+			mew_csv_double(csv, row->peak_bytes);
+			mew_csv_double(csv, row->held_bytes);
+			mew_csv_end_row(csv);
+		}
+	}
+}
+
+static void stack_row(const struct mew_session *s, const struct mew_pcase *c,
+		      const struct mew_pvalue *v, struct mew_csv *csv, const char *stack)
+{
+	mew_csv_text(csv, c->key);
+	mew_csv_text(csv, c->label);
+	mew_csv_text(csv, stack);
+	if (s->kind == MEW_SESSION_CPU) {
+		mew_csv_u64(csv, v->samples);
+		mew_csv_double(csv, v->weight_s);
+	} else {
+		mew_csv_u64(csv, v->allocations);
+		mew_csv_u64(csv, v->bytes);
+		mew_csv_u64(csv, v->frees);
+		mew_csv_u64(csv, v->temporary);
+		i64(csv, v->peak_bytes);
+		i64(csv, v->held_bytes);
+	}
+	mew_csv_end_row(csv);
+}
+
+static int stacks(const struct mew_session *s, struct mew_csv *csv, struct mew_buffer *text)
+{
+	int err = 0;
+	size_t i, k;
+
+	header(csv, s->kind == MEW_SESSION_CPU
+			    ? "name,label,stack,samples,self_time"
+			    : "name,label,stack,allocations,bytes,frees,temporary,peak_bytes,"
+			      "held_bytes");
+	for (i = 0; i < s->n_cases && !err; i++) {
+		struct mew_pvalue *values = NULL;
+		size_t n = 0;
+
+		err = mew_folded(s, &s->cases[i], &values, &n);
+		for (k = 0; k < n && !err; k++) {
+			mew_buffer_reset(text);
+			err = mew_folded_text(s, &values[k], text);
+			if (!err)
+				stack_row(s, &s->cases[i], &values[k], csv, text->data);
+		}
+		free(values);
+	}
+	return err;
+}
+
+static int write_functions(const struct mew_output_input *in, struct mew_csv *csv)
+{
+	const struct mew_session *s = in->session;
+	struct mew_report *own;
+
+	if (in->report) {
+		functions(in->report, csv);
+		return 0;
+	}
+	own = mew_report_new(s->kind == MEW_SESSION_CPU ? s : NULL,
+			     s->kind == MEW_SESSION_HEAP ? s : NULL);
+	if (!own)
+		return -ENOMEM;
+	functions(own, csv);
+	mew_report_free(own);
+	return 0;
+}
+
+/* Two kinds of rows in one file would be no table: a report shows the CPU's if it has them. */
+static const struct mew_session *session_of(const struct mew_output_input *in)
+{
+	if (in->session)
+		return in->session;
+	return in->report->cpu ? in->report->cpu : in->report->heap;
+}
+
+static int write_csv(const struct mew_output_input *in, const struct mew_output_options *o,
+		     struct mew_buffer *out)
+{
+	struct mew_buffer text = MEW_BUFFER_INIT;
+	struct mew_csv csv;
+	int err = 0;
+
+	mew_csv_init(&csv, out);
+	if (o->table == MEW_TABLE_FUNCTIONS)
+		err = write_functions(in, &csv);
+	else if (o->table == MEW_TABLE_STACKS && session_of(in))
+		err = stacks(session_of(in), &csv, &text);
+	else if (in->report)
+		report_cases(in->report, &csv, &text);
+	else
+		session_cases(in->session, &csv, &text);
+	mew_buffer_done(&text);
+	return err ? err : out->error;
+}
+
+const struct mew_output_format mew_output_csv = {
+	.name = "csv",
+	.extension = ".csv",
+	.summary = "comma-separated values, RFC 4180; --table chooses the rows",
+	.write = write_csv,
+};

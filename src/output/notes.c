@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/cell.h"
+#include "output/output.h"
+#include "output/text.h"
+
+/* A module with a smaller part of the figures is not worth a line. */
+#define MODULE_SHARE 0.05
+
+struct notes {
+	const struct mew_session *session;
+	const struct mew_output_options *options;
+	mew_output_note_fn fn;
+	void *arg;
+	struct mew_buffer line;
+};
+
+static void say(struct notes *n)
+{
+	if (!n->line.error)
+		n->fn(n->arg, n->line.data);
+	mew_buffer_reset(&n->line);
+}
+
+/* Does the key, as a pattern, match another case as well? */
+static bool is_ambiguous(const struct mew_session *s, const char *key)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_cases; i++)
+		if (strcmp(s->cases[i].key, key) && strstr(s->cases[i].key, key))
+			return true;
+	return false;
+}
+
+/* A pattern for the key, as a shell reads it: bare when that is enough. */
+static void put_filter(struct notes *n, const char *key)
+{
+	bool exact = is_ambiguous(n->session, key) || *key == '-';
+	bool quote = exact;
+	const char *at;
+
+	for (at = key; *at; at++)
+		quote |= !isalnum((unsigned char)*at) && !strchr("_-./:=,@%", *at);
+	mew_buffer_puts(&n->line, quote ? "'" : "");
+	if (exact)
+		mew_buffer_putc(&n->line, '^');
+	for (at = key; *at; at++) {
+		if (strchr("\\^$[](){}*+?|", *at))
+			mew_buffer_putc(&n->line, '\\');
+		if (*at == '\'')
+			mew_buffer_puts(&n->line, "'\\'");
+		mew_buffer_putc(&n->line, *at);
+	}
+	mew_buffer_puts(&n->line, exact ? "$" : "");
+	mew_buffer_puts(&n->line, quote ? "'" : "");
+}
+
+static void put_hint(struct notes *n, const struct mew_pcase *c)
+{
+	const struct mew_output_options *o = n->options;
+
+	if (!*c->hint || !o->hint_command || !o->hint_program)
+		return;
+	mew_buffer_printf(&n->line, "hint: %s", o->hint_command);
+	if (!n->session->whole_program) {
+		mew_buffer_puts(&n->line, " -k ");
+		put_filter(n, c->key);
+	}
+	mew_buffer_printf(&n->line, " %s %s", c->hint, o->hint_program);
+	say(n);
+}
+
+static void case_notes(struct notes *n, const struct mew_pcase *c)
+{
+	if (c->result == MEW_RESULT_FAILED) {
+		mew_buffer_printf(&n->line, "warning: %s: failed: %s", c->key, c->reason);
+		say(n);
+	} else if (c->result == MEW_RESULT_OK && c->doubtful) {
+		mew_buffer_printf(&n->line, "warning: %s: %s", c->key, c->verdict);
+		say(n);
+		put_hint(n, c);
+	}
+}
+
+/* Figures of the functions of one module, with and without debug info. */
+struct module {
+	const char *path;
+	double with, without;
+};
+
+static double size_of(const struct mew_session *s, const struct mew_pvalue *v)
+{
+	return s->kind == MEW_SESSION_CPU ? v->weight_s : (double)v->bytes;
+}
+
+/* By leaf, or (heap) by the frame that called: the innermost one that is not the allocator's. */
+static const struct mew_pfunction *leaf_of(const struct mew_session *s, uint32_t at)
+{
+	while (at && s->functions[s->stacks[at].function].role == MEW_ROLE_ALLOCATOR &&
+	       s->kind == MEW_SESSION_HEAP)
+		at = s->stacks[at].parent;
+	return at ? &s->functions[s->stacks[at].function] : NULL;
+}
+
+static size_t find_module(struct module *modules, size_t n, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < n && strcmp(modules[i].path, path); i++)
+		;
+	return i;
+}
+
+static void module_note(struct notes *n, const struct module *m, double all)
+{
+	bool own = !strcmp(mew_base_name(m->path), mew_base_name(n->session->program));
+	struct mew_cell cell;
+
+	if (m->with > 0 || !(m->without / all >= MODULE_SHARE) || !*m->path)
+		return;
+	if (!own && !n->options->verbose)
+		return;
+	mew_buffer_printf(
+		&n->line, "%s'%s' has no debug info: its functions (%s of %s) have no lines",
+		own ? "warning: " : "", m->path, mew_cell_percent(&cell, m->without / all),
+		n->session->kind == MEW_SESSION_CPU ? "the time" : "the bytes");
+	say(n);
+	if (own) {
+		mew_buffer_puts(&n->line, "hint: build it with -g");
+		say(n);
+	}
+}
+
+static void module_notes(struct notes *n)
+{
+	const struct mew_session *s = n->session;
+	struct module *modules = calloc(s->n_functions + 1, sizeof(*modules));
+	size_t n_modules = 0, i, k, m;
+	double all = 0;
+
+	if (!modules)
+		return;
+	for (i = 0; i < s->n_cases; i++) {
+		for (k = 0; k < s->cases[i].n_values; k++) {
+			const struct mew_pvalue *v = &s->cases[i].values[k];
+			const struct mew_pfunction *f = leaf_of(s, v->stack);
+
+			if (!f)
+				continue;
+			m = find_module(modules, n_modules, f->module);
+			if (m == n_modules)
+				modules[n_modules++].path = f->module;
+			all += size_of(s, v);
+			*(*f->file ? &modules[m].with : &modules[m].without) += size_of(s, v);
+		}
+	}
+	for (m = 0; m < n_modules; m++)
+		module_note(n, &modules[m], all);
+	free(modules);
+}
+
+static void shortened_note(struct notes *n)
+{
+	struct mew_buffer scratch = MEW_BUFFER_INIT;
+	size_t n_cut = 0;
+
+	if (n->options->width && !mew_text_cases(n->session, n->options, &scratch, &n_cut) &&
+	    n_cut) {
+		mew_buffer_printf(&n->line, "hint: %zu name%s shortened; -w shows %s whole", n_cut,
+				  n_cut == 1 ? " is" : "s are", n_cut == 1 ? "it" : "them");
+		say(n);
+	}
+	mew_buffer_done(&scratch);
+}
+
+void mew_output_notes(const struct mew_session *s, const struct mew_output_options *o,
+		      mew_output_note_fn fn, void *arg)
+{
+	struct notes n = {s, o, fn, arg, MEW_BUFFER_INIT};
+	size_t i;
+
+	for (i = 0; i < s->n_cases; i++)
+		case_notes(&n, &s->cases[i]);
+	module_notes(&n);
+	shortened_note(&n);
+	mew_buffer_done(&n.line);
+}
+
+static void range(struct mew_buffer *out, const char *before, double low, double high)
+{
+	struct mew_cell cell;
+
+	if (isnan(low))
+		return;
+	mew_buffer_printf(out, "%s%s", before, mew_cell_time(&cell, low));
+	if (high > low)
+		mew_buffer_printf(out, " to %s", mew_cell_time(&cell, high));
+}
+
+int mew_output_engine(const struct mew_session *s, struct mew_buffer *out)
+{
+	double interval[2] = {NAN, NAN}, pause[2] = {NAN, NAN};
+	size_t i;
+
+	for (i = 0; i < s->n_cases; i++) {
+		const struct mew_cpu_row *row = &s->cases[i].cpu;
+
+		interval[0] = fmin(interval[0], row->interval_s);
+		interval[1] = fmax(interval[1], row->interval_s);
+		pause[0] = fmin(pause[0], row->pause_cost_s);
+		pause[1] = fmax(pause[1], row->pause_cost_s);
+	}
+	mew_buffer_puts(out, s->engine);
+	range(out, " every ", interval[0], interval[1]);
+	range(out, "; a pause costs ", pause[0], pause[1]);
+	return out->error;
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/table.h"
+#include "base/text.h"
+#include "output/cell.h"
+#include "output/text.h"
+
+/* Shares of the time below this are not worth a word. */
+#define SHARE_SHOWN 0.01
+
+static const struct mew_column columns[] = {
+	{"SELF", MEW_ALIGN_RIGHT},          {"TAX", MEW_ALIGN_RIGHT},
+	{"TOTAL", MEW_ALIGN_RIGHT},         {"ALLOCS/ITER", MEW_ALIGN_POINT},
+	{"BYTES/ITER", MEW_ALIGN_RIGHT},    {"PEAK", MEW_ALIGN_RIGHT},
+	{"HELD", MEW_ALIGN_RIGHT, 0, true}, {"SELF/ITER", MEW_ALIGN_RIGHT, 1},
+	{"TAX/ITER", MEW_ALIGN_RIGHT, 2},   {"FUNCTION", MEW_ALIGN_LEFT},
+};
+static const struct mew_column whole_columns[] = {
+	{"SELF", MEW_ALIGN_RIGHT},          {"TAX", MEW_ALIGN_RIGHT},
+	{"TOTAL", MEW_ALIGN_RIGHT},         {"ALLOCS", MEW_ALIGN_POINT},
+	{"BYTES", MEW_ALIGN_RIGHT},         {"PEAK", MEW_ALIGN_RIGHT},
+	{"HELD", MEW_ALIGN_RIGHT, 0, true}, {"SELF TIME", MEW_ALIGN_RIGHT, 1},
+	{"TAX TIME", MEW_ALIGN_RIGHT, 2},   {"FUNCTION", MEW_ALIGN_LEFT},
+};
+enum { N_COLUMNS = sizeof(columns) / sizeof(columns[0]) };
+
+static bool is_whole(const struct mew_report *r)
+{
+	return (r->cpu && r->cpu->whole_program) || (r->heap && r->heap->whole_program);
+}
+
+/* One precision for all shares of a case: what the widest interval bears. */
+static double half_width(const struct mew_report_case *c)
+{
+	return c->cpu ? mew_share_half_width(0.5, c->cpu->cpu.sample_count) : 1;
+}
+
+/* In a report nothing is `-`: most functions have no part in most figures. */
+static const char *share_cell(struct mew_cell *cell, double share, double half)
+{
+	mew_format_percent(cell->text, sizeof(cell->text), share == 0 ? NAN : share, half);
+	return cell->text;
+}
+
+static double nothing(double value)
+{
+	return value == 0 ? NAN : value;
+}
+
+/* What of the unsampled time of an iteration a sampled time stands for. */
+static double per_iteration(const struct mew_report_case *c, double sampled_s)
+{
+	if (!c->cpu)
+		return NAN;
+	return mew_time_share(&c->cpu->cpu, sampled_s) * c->cpu->cpu.time_per_iteration_s;
+}
+
+static void add_row(struct mew_table *t, const struct mew_report_case *c,
+		    const struct mew_report_row *row, bool is_function, const char *last)
+{
+	double half = half_width(c);
+	struct mew_cell cell;
+
+	mew_table_row(t, ' ');
+	mew_table_cell(t, share_cell(&cell, row->self_share, half));
+	mew_table_cell(t, share_cell(&cell, row->tax_share, half));
+	mew_table_cell(t, is_function ? share_cell(&cell, row->total_share, half) : "");
+	mew_table_cell(t, mew_cell_count(&cell, nothing(row->allocations)));
+	mew_table_cell(t, mew_cell_bytes(&cell, nothing(row->bytes)));
+	mew_table_cell(t, share_cell(&cell, row->peak_share, 1));
+	mew_table_cell(t, mew_cell_bytes(&cell, nothing(row->held_bytes)));
+	mew_table_cell(t, mew_cell_time(&cell, nothing(per_iteration(c, row->self_s))));
+	mew_table_cell(t, mew_cell_time(&cell, nothing(per_iteration(c, row->tax_s))));
+	mew_table_cell(t, last);
+}
+
+/* The last row: sums, with the peak in bytes and 0 as a result. */
+static void add_all(struct mew_table *t, const struct mew_report_case *c)
+{
+	const struct mew_report_row *row = &c->all;
+	double half = half_width(c);
+	struct mew_cell cell;
+
+	mew_table_row(t, ' ');
+	mew_format_percent(cell.text, sizeof(cell.text), row->self_share, half);
+	mew_table_cell(t, cell.text);
+	mew_format_percent(cell.text, sizeof(cell.text), row->tax_share, half);
+	mew_table_cell(t, cell.text);
+	mew_table_cell(t, "");
+	mew_table_cell(t, mew_cell_count(&cell, row->allocations));
+	mew_table_cell(t, mew_cell_bytes(&cell, row->bytes));
+	mew_table_cell(t, mew_cell_bytes(&cell, row->peak_bytes));
+	mew_table_cell(t, mew_cell_bytes(&cell, row->held_bytes));
+	mew_table_cell(t, mew_cell_time(&cell, per_iteration(c, row->self_s)));
+	mew_table_cell(t, mew_cell_time(&cell, per_iteration(c, row->tax_s)));
+	mew_table_cell(t, "all");
+}
+
+static void add_up(struct mew_report_row *sum, const struct mew_report_row *row)
+{
+	sum->self_s += row->self_s;
+	sum->tax_s += row->tax_s;
+	sum->self_share += row->self_share;
+	sum->tax_share += row->tax_share;
+	sum->allocations += row->allocations;
+	sum->bytes += row->bytes;
+	sum->peak_bytes += row->peak_bytes;
+	sum->peak_share += row->peak_share;
+	sum->held_bytes += row->held_bytes;
+}
+
+static int add_rows(struct mew_table *t, const struct mew_report_case *c, unsigned top)
+{
+	struct mew_report_row rest = {0};
+	struct mew_buffer name = MEW_BUFFER_INIT;
+	size_t shown = c->n_rows, i;
+	int err = 0;
+
+	/* A line that stands for one row could be that row. */
+	if (top && shown > (size_t)top + 1)
+		shown = top;
+	for (i = 0; i < c->n_rows; i++) {
+		const struct mew_report_row *row = &c->rows[i];
+		struct mew_pfunction f = {.name = row->name,
+					  .file = row->file,
+					  .line = row->line,
+					  .module = row->module};
+
+		if (i >= shown) {
+			add_up(&rest, row);
+			continue;
+		}
+		mew_buffer_reset(&name);
+		err = mew_pfunction_describe(&f, &name);
+		if (err)
+			goto out;
+		add_row(t, c, row, true, name.data);
+	}
+	mew_buffer_reset(&name);
+	if (shown < c->n_rows) {
+		err = mew_buffer_printf(&name, "%zu more functions", c->n_rows - shown);
+		if (!err)
+			add_row(t, c, &rest, false, name.data);
+	}
+	if (!err)
+		add_all(t, c);
+out:
+	mew_buffer_done(&name);
+	return err;
+}
+
+static bool has_figures(const struct mew_pcase *c)
+{
+	return c && c->result == MEW_RESULT_OK;
+}
+
+/* The next part of a head line, behind a colon or a comma. */
+static void part(struct mew_buffer *head, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void part(struct mew_buffer *head, const char *format, ...)
+{
+	va_list ap;
+
+	mew_buffer_puts(head, head->len && head->data[head->len - 1] == ':' ? " " : ", ");
+	va_start(ap, format);
+	mew_buffer_vprintf(head, format, ap);
+	va_end(ap);
+}
+
+static void reason_part(struct mew_buffer *head, const char *side, const struct mew_pcase *c)
+{
+	if (c && c->result != MEW_RESULT_OK)
+		part(head, "%s %s: %s", side,
+		     c->result == MEW_RESULT_SKIPPED ? "skipped" : "failed", c->reason);
+}
+
+static void heap_parts(struct mew_buffer *head, const struct mew_heap_row *row, const char *per)
+{
+	struct mew_cell cell;
+
+	part(head, "%s allocs%s", mew_cell_count(&cell, row->allocations_per_iteration), per);
+	part(head, "peak %s", mew_cell_bytes(&cell, (double)row->peak_bytes));
+	if (row->leaked_bytes)
+		part(head, "held %s", mew_cell_bytes(&cell, (double)row->leaked_bytes));
+}
+
+static void time_parts(struct mew_buffer *head, const struct mew_report_case *c)
+{
+	const struct mew_cpu_row *row = &c->cpu->cpu;
+	double kernel = mew_time_share(row, row->kernel_time_s);
+	double off = mew_time_share(row, row->off_cpu_time_s);
+	struct mew_cell cell;
+
+	mew_format_percent(cell.text, sizeof(cell.text), c->all.tax_share, half_width(c));
+	part(head, "allocator tax %s", cell.text);
+	if (kernel >= SHARE_SHOWN)
+		part(head, "kernel %s", mew_cell_percent(&cell, kernel));
+	if (off >= SHARE_SHOWN)
+		part(head, "off-CPU %s", mew_cell_percent(&cell, off));
+}
+
+static char mark_of(const struct mew_report_case *c)
+{
+	const struct mew_pcase *sides[2] = {c->cpu, c->heap};
+	char mark = ' ';
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		if (!sides[i])
+			continue;
+		if (sides[i]->result == MEW_RESULT_FAILED)
+			return 'x';
+		if (sides[i]->result == MEW_RESULT_SKIPPED)
+			mark = '-';
+		else if (sides[i]->doubtful && mark == ' ')
+			mark = '!';
+	}
+	return mark;
+}
+
+/* "split_line: 514.8 ns/iter, 14 allocs/iter, ..." */
+static int head_line(const struct mew_report_case *c, bool whole, struct mew_buffer *out)
+{
+	const char *per = whole ? "" : "/iter";
+	struct mew_buffer head = MEW_BUFFER_INIT;
+	struct mew_cell cell;
+	int err;
+
+	mew_buffer_puts(&head, c->key);
+	if (*c->label)
+		mew_buffer_printf(&head, " %s", c->label);
+	mew_buffer_putc(&head, ':');
+	if (has_figures(c->cpu))
+		part(&head, "%s%s", mew_cell_time(&cell, c->cpu->cpu.time_per_iteration_s), per);
+	if (has_figures(c->heap))
+		heap_parts(&head, &c->heap->heap, per);
+	if (has_figures(c->cpu))
+		time_parts(&head, c);
+	reason_part(&head, "cpu", c->cpu);
+	reason_part(&head, "mem", c->heap);
+	if (mark_of(c) != ' ')
+		mew_buffer_printf(out, "%c ", mark_of(c));
+	mew_text_escape(out, head.data);
+	mew_buffer_putc(out, '\n');
+	err = head.error ? head.error : out->error;
+	mew_buffer_done(&head);
+	return err;
+}
+
+static int write_case(const struct mew_report *r, const struct mew_report_case *c,
+		      const struct mew_output_options *o, struct mew_buffer *out, size_t *n_cut)
+{
+	struct mew_table_style style = {.width = o->width, .color = o->colour};
+	struct mew_table *t;
+	size_t cut = 0;
+	int err = head_line(c, is_whole(r), out);
+
+	if (err || (!has_figures(c->cpu) && !has_figures(c->heap)))
+		return err;
+	t = mew_table_new(is_whole(r) ? whole_columns : columns, N_COLUMNS);
+	if (!t)
+		return -ENOMEM;
+	err = add_rows(t, c, o->top);
+	if (!err)
+		err = mew_table_render(t, &style, out, &cut);
+	*n_cut += cut;
+	mew_table_free(t);
+	return err;
+}
+
+int mew_text_report(const struct mew_report *r, const struct mew_output_options *o,
+		    struct mew_buffer *out, size_t *ret_n_cut)
+{
+	size_t n_cut = 0, i;
+	int err = out->error;
+
+	for (i = 0; i < r->n_cases && !err; i++) {
+		if (i)
+			mew_buffer_putc(out, '\n');
+		err = write_case(r, &r->cases[i], o, out, &n_cut);
+	}
+	if (!err && ret_n_cut)
+		*ret_n_cut = n_cut;
+	return err;
+}

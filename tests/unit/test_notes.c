@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/output.h"
+#include "unit.h"
+
+static struct mew_buffer said;
+
+static void note(void *arg, const char *line)
+{
+	(void)arg;
+	mew_buffer_puts(&said, line);
+	mew_buffer_putc(&said, '\n');
+}
+
+static void check(const struct mew_session *s, const struct mew_output_options *o, const char *want)
+{
+	mew_buffer_init(&said);
+	mew_output_notes(s, o, note, NULL);
+	assert_string_equal(said.data, want);
+	mew_buffer_done(&said);
+}
+
+static const struct mew_output_options plain = {.hint_command = "mew-perf cpu",
+						.hint_program = "./bench_text"};
+
+static struct mew_pcase *doubtful(struct mew_session *s, const char *key)
+{
+	struct mew_pcase *c = mew_session_case(s, key, "");
+
+	c->doubtful = 1;
+	c->verdict = "noisy: +-6.3% over 30 iterations";
+	c->hint = "-n 300";
+	return c;
+}
+
+static void a_doubtful_row_has_its_reason_and_a_command_to_paste(void **state)
+{
+	struct mew_session *s = mew_session_new(MEW_SESSION_CPU);
+
+	(void)state;
+	mew_session_case(s, "fine", "");
+	doubtful(s, "sort_ints/case:2");
+	check(s, &plain,
+	      "warning: sort_ints/case:2: noisy: +-6.3% over 30 iterations\n"
+	      "hint: mew-perf cpu -k sort_ints/case:2 -n 300 ./bench_text\n");
+	s->whole_program = 1;
+	check(s, &plain,
+	      "warning: sort_ints/case:2: noisy: +-6.3% over 30 iterations\n"
+	      "hint: mew-perf cpu -n 300 ./bench_text\n");
+	s->cases[1].hint = "";
+	check(s, &plain, "warning: sort_ints/case:2: noisy: +-6.3% over 30 iterations\n");
+	mew_session_free(s);
+}
+
+static void a_hint_selects_its_case_alone(void **state)
+{
+	struct mew_session *s = mew_session_new(MEW_SESSION_CPU);
+
+	(void)state;
+	doubtful(s, "f/case:1");
+	mew_session_case(s, "f/case:10", "");
+	check(s, &plain,
+	      "warning: f/case:1: noisy: +-6.3% over 30 iterations\n"
+	      "hint: mew-perf cpu -k '^f/case:1$' -n 300 ./bench_text\n");
+	mew_session_free(s);
+	s = mew_session_new(MEW_SESSION_CPU);
+	doubtful(s, "it's a(b) $x");
+	check(s, &plain,
+	      "warning: it's a(b) $x: noisy: +-6.3% over 30 iterations\n"
+	      "hint: mew-perf cpu -k 'it'\\''s a\\(b\\) \\$x' -n 300 ./bench_text\n");
+	mew_session_free(s);
+}
+
+static void a_failed_case_is_a_warning_and_a_skipped_one_is_not(void **state)
+{
+	struct mew_session *s = mew_session_new(MEW_SESSION_CPU);
+	struct mew_pcase *c = doubtful(s, "f");
+
+	(void)state;
+	c->result = MEW_RESULT_FAILED;
+	c->reason = "killed by SIGSEGV";
+	c = doubtful(s, "g");
+	c->result = MEW_RESULT_SKIPPED;
+	check(s, &plain, "warning: f: failed: killed by SIGSEGV\n");
+	mew_session_free(s);
+}
+
+static void add(struct mew_session *s, const char *name, const char *file, const char *module,
+		double weight_s)
+{
+	uint32_t f = mew_session_function(s, name, file, 1, module);
+
+	mew_case_value(s, &s->cases[0], mew_session_stack(s, 0, f, 0, 0), 1)->weight_s = weight_s;
+}
+
+static void a_program_without_debug_info_is_told_how_to_build_it(void **state)
+{
+	struct mew_session *s = mew_session_new(MEW_SESSION_CPU);
+	struct mew_output_options o = plain;
+
+	(void)state;
+	s->program = "/home/me/bench";
+	mew_session_case(s, "k", "");
+	add(s, "f", "", "/home/me/bench", 3);
+	add(s, "strlen", "", "/lib/libc.so.6", 1);
+	check(s, &plain,
+	      "warning: '/home/me/bench' has no debug info: its functions (75% of the time) have "
+	      "no lines\n"
+	      "hint: build it with -g\n");
+	/* Crt code of a program that has it is none of the user's business. */
+	add(s, "g", "g.c", "/home/me/bench", 3);
+	check(s, &plain, "");
+	o.verbose = 1;
+	check(s, &o,
+	      "'/lib/libc.so.6' has no debug info: its functions (14% of the time) have no "
+	      "lines\n");
+	mew_session_free(s);
+}
+
+static void shortened_names_are_told_once(void **state)
+{
+	struct mew_session *s = mew_session_new(MEW_SESSION_CPU);
+	struct mew_output_options o = plain;
+
+	(void)state;
+	mew_session_case(s, "k", "")->cpu.top_function =
+		"a_function_whose_name_does_not_fit_into_eighty_columns_beside_its_figures";
+	o.width = 80;
+	check(s, &o, "hint: 1 name is shortened; -w shows it whole\n");
+	o.width = 0;
+	check(s, &o, "");
+	mew_session_free(s);
+}
+
+static void the_engine_line_holds_for_all_rows(void **state)
+{
+	struct mew_session *s = mew_session_new(MEW_SESSION_CPU);
+	struct mew_buffer b = MEW_BUFFER_INIT;
+
+	(void)state;
+	s->engine = "perf_event:cpu-clock:u";
+	mew_session_case(s, "skipped", "");
+	mew_session_case(s, "a", "")->cpu.interval_s = 1e-3;
+	mew_output_engine(s, &b);
+	assert_string_equal(b.data, "perf_event:cpu-clock:u every 1.000 ms");
+	mew_session_case(s, "b", "")->cpu.interval_s = 1e-4;
+	s->cases[2].cpu.pause_cost_s = 5.3e-6;
+	mew_buffer_reset(&b);
+	mew_output_engine(s, &b);
+	assert_string_equal(b.data, "perf_event:cpu-clock:u every 100.0 us to 1.000 ms; a pause "
+				    "costs 5.300 us");
+	mew_buffer_done(&b);
+	mew_session_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_doubtful_row_has_its_reason_and_a_command_to_paste),
+		cmocka_unit_test(a_hint_selects_its_case_alone),
+		cmocka_unit_test(a_failed_case_is_a_warning_and_a_skipped_one_is_not),
+		cmocka_unit_test(a_program_without_debug_info_is_told_how_to_build_it),
+		cmocka_unit_test(shortened_names_are_told_once),
+		cmocka_unit_test(the_engine_line_holds_for_all_rows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
