@@ -36,7 +36,7 @@ struct mew_segment_node {
 	int64_t live_bytes; /* now */
 	int64_t peak_bytes; /* live at the high-water mark, if epoch equals the segment's; else
 			       live_bytes is that */
-	int64_t held_bytes; /* live at the window's end */
+	int64_t held_bytes; /* live at the window's end; while it is open, now */
 	int64_t held_blocks;
 	uint64_t epoch;
 	uint32_t entry; /* index of the entry point in hooks.def that was called: its name heads the
@@ -49,8 +49,8 @@ struct mew_segment {
 	uint32_t n_nodes; /* in use, 2 at least; grows only */
 	uint32_t cap_nodes;
 	uint64_t epoch;    /* raised at every new peak */
-	uint64_t n_hooked; /* calls of any entry point that the hook saw, tracked or not: the proof
-			      that it is in place */
+	uint64_t n_hooked; /* calls of any entry point that the hook saw, tracked or not, of threads
+			      that allocated in the window: the proof that it is in place */
 
 	uint64_t total_allocations;
 	uint64_t allocated_bytes;
@@ -70,8 +70,11 @@ struct mew_segment {
 	uint32_t closed; /* the window was closed: held_ is a snapshot. 0: the process ended inside
 			    (live_ is the rest) */
 	uint32_t forked; /* children that the process forked in the window (they record nothing) */
-	uint64_t own_bytes; /* the tracker's own memory */
-	uint64_t reserved[8];
+	uint64_t own_bytes;   /* the tracker's own memory */
+	uint32_t new_goes_by; /* 1: operator new is the same allocator's as malloc and does not come
+				 by it: what C++ allocates is not in the figures */
+	uint32_t pad;
+	uint64_t reserved[7];
 	struct mew_segment_node nodes[];
 };
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The entry points of hooks.def, one function a kind. They stay thin: a frame of their own, so that
- * the caller's registers are where the frame pointer says, and one branch to the real function when
- * nothing is recorded.
+ * The entry points of hooks.def, one function a kind, and dlclose(). They stay thin: a frame of
+ * their own, so that the caller's registers are where the frame pointer says, and one branch to the
+ * real function when nothing is recorded.
  */
 #include "config.h"
+
+#include <dlfcn.h>
 
 #include "channel/entry.h"
 #include "heap/real.h"
@@ -146,3 +148,12 @@ static inline int is_on(uint32_t bits)
 	DEFINE_##kind(name, parameters, arguments, bytes)
 #include "channel/hooks.def"
 #undef MEW_HOOK
+
+/* Not of the heap: but another module may come to the place of the one that goes. */
+EXPORT int dlclose(void *handle)
+{
+	int rc = mew_real_dlclose(handle);
+
+	mew_recorder_closed();
+	return rc;
+}

@@ -128,6 +128,16 @@ struct mew_real mew_real = {
 #undef MEW_HOOK
 };
 
+static int early_dlclose(void *handle)
+{
+	mew_real_find();
+	return mew_real_dlclose == early_dlclose ? -1 : mew_real_dlclose(handle);
+}
+
+int (*mew_real_dlclose)(void *handle) = early_dlclose;
+
+int mew_real_new_goes_by;
+
 /* ---- look-up ---- */
 
 /* C23's, which a C library may not have yet: defined to do as free. */
@@ -142,6 +152,14 @@ static void plain_free_aligned_sized(void *p, size_t alignment, size_t size)
 	(void)alignment;
 	(void)size;
 	mew_real.free(p);
+}
+
+static int is_one_module(const void *a, const void *b)
+{
+	Dl_info info_a, info_b;
+
+	return a && b && dladdr(a, &info_a) && dladdr(b, &info_b) &&
+	       info_a.dli_fbase == info_b.dli_fbase;
 }
 
 void mew_real_find(void)
@@ -161,7 +179,12 @@ void mew_real_find(void)
 		memcpy(&real.name, &f, sizeof(f));
 #include "channel/hooks.def"
 #undef MEW_HOOK
-	/* What was not found has left a message that the program must not see. */
+	mew_real_new_goes_by = is_one_module(dlsym(RTLD_NEXT, "malloc"), dlsym(RTLD_NEXT, "_Znwm"));
+	f = dlsym(RTLD_NEXT, "dlclose");
+	if (f)
+		memcpy(&mew_real_dlclose, &f, sizeof(f));
+	/* What was not found has left a message that the program must not see. All of this takes
+	 * from the pool, so the program's heap is as it would be. */
 	dlerror();
 #define MEW_HOOK(name, returns, parameters, arguments, kind, bytes, alignment)                     \
 	__atomic_store_n(&mew_real.name, real.name, __ATOMIC_RELAXED);

@@ -25,6 +25,12 @@ struct mew_real {
 extern struct mew_real mew_real __attribute__((visibility("hidden")));
 extern char mew_pool[MEW_POOL_BYTES] __attribute__((visibility("hidden")));
 
+/* And one that is no entry point of the heap: what it unloads takes its unwind table with it. */
+extern int (*mew_real_dlclose)(void *handle) __attribute__((visibility("hidden")));
+
+/* 1: operator new is the same module's as malloc. Such an allocator does not call malloc there. */
+extern int mew_real_new_goes_by __attribute__((visibility("hidden")));
+
 /* Find them now. Called by the first entry point, and by the constructor before there are threads.
  */
 void mew_real_find(void);

@@ -50,7 +50,8 @@ static struct {
 	struct mew_tree tree;
 	struct mew_counters counters;
 	struct scratch *scratches;
-	uint32_t n_slots; /* given out to threads */
+	uint32_t n_closed; /* dlclose() since the tables were last asked for */
+	uint32_t n_slots;  /* given out to threads */
 	uint32_t n_touched;
 } recorder = {.status = -ENOTCONN};
 
@@ -169,6 +170,11 @@ static struct mew_tree_stack walk(struct mew_recorder_thread *t, struct scratch 
 	stack.hi = mew_stack_end(&t->stack, caller->sp,
 				 (uint64_t)(uintptr_t)__builtin_thread_pointer(), s->text,
 				 sizeof(s->text));
+	/* What was unloaded may have been replaced at the same place: its rules would lead astray,
+	 * and to something that looks like a stack. */
+	if (__atomic_load_n(&recorder.n_closed, __ATOMIC_RELAXED) &&
+	    __atomic_exchange_n(&recorder.n_closed, 0, __ATOMIC_RELAXED))
+		mew_client_refresh(&recorder.client, caller->pc);
 	do {
 		mew_walk(recorder.client.table, mew_client_table_bytes(&recorder.client), &start,
 			 &stack, &recorder.root, &s->cache, w);
@@ -323,6 +329,11 @@ void mew_recorder_resized(const struct mew_recorder_caller *caller, uint32_t ent
 	leave(t);
 }
 
+void mew_recorder_closed(void)
+{
+	__atomic_fetch_add(&recorder.n_closed, 1, __ATOMIC_RELAXED);
+}
+
 /* ---- gate ---- */
 
 static int is_on(void)
@@ -440,6 +451,7 @@ static int start(const char *path)
 	rc = -pthread_atfork(NULL, count_fork, NULL);
 	if (rc)
 		return rc;
+	segment->new_goes_by = (uint32_t)mew_real_new_goes_by;
 	__atomic_store_n(&segment->magic, MEW_SEGMENT_MAGIC, __ATOMIC_RELEASE);
 	return 0;
 }

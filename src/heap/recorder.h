@@ -59,4 +59,7 @@ int mew_recorder_resizing(const void *p, struct mew_live_block *ret_old);
 void mew_recorder_resized(const struct mew_recorder_caller *caller, uint32_t entry,
 			  const struct mew_live_block *old, const void *q, size_t bytes);
 
+/* A module may have been unloaded. */
+void mew_recorder_closed(void);
+
 #endif

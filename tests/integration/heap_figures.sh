@@ -57,11 +57,28 @@ figures "the peak of many threads is the sum of its stacks" total_bytes "$peak"
 # The child frees, allocates, opens and closes: in vain.
 scenario fork total_allocations 1 allocated_bytes 100 frees 1 temporary 1 foreign_frees 0 \
 	peak_bytes 100 total_bytes 100 held_bytes 0 forked 1 lost 0 broken 0
-# shellcheck disable=SC2086
-$CC -O2 -fno-builtin -shared -fPIC -o heap_plugin.so "$MEW_SRCDIR/tests/fixtures/heap_plugin.c" ||
-	broken "cannot build heap_plugin.so"
+for n in '' _2; do
+	# shellcheck disable=SC2086
+	$CC -O2 -fno-builtin -fomit-frame-pointer -shared -fPIC "-DPLUGIN_FRAME=${n:+5}64" \
+		-o "heap_plugin$n.so" "$MEW_SRCDIR/tests/fixtures/heap_plugin.c" ||
+		broken "cannot build heap_plugin$n.so"
+done
 scenario closed_socket total_allocations 10 allocated_bytes 100 frees 10 temporary 10 lost 0
 scenario dlopen total_allocations 10 allocated_bytes 100 frees 10 lost 0 broken 0 asked 2
+# By the rules of the module that is gone the stack would end early, and well.
+under -s "$fixtures/heap_window" replace
+sed -n 's/^stack malloc 10 100 [0-9]* 0: [0-9a-f]* //p' figures >callers
+awk 'NR == 1 { first = $0 } $0 != first || NF < 4 { bad = 1 } END { exit bad || NR != 2 }' \
+	callers || fail "a module at the place of another one has other callers" figures
+figures "a module at the place of another one" ended 'exit 0' total_allocations 20 \
+	allocated_bytes 200 frees 20 lost 0 broken 0 asked 3
+# 5 on its own stack and 5 on the thread's, twice. The C library starts a context by a return to the
+# first byte of __start_context, which no rule covers: its stacks are broken there, and told.
+scenario coroutine total_allocations 20 allocated_bytes 110 frees 20 lost 0 broken 10
+scenario signal total_allocations 10 allocated_bytes 100 frees 10 lost 0 broken 0
+scenario altstack total_allocations 10 allocated_bytes 100 frees 10 lost 0 broken 10
+scenario deep total_allocations 201 allocated_bytes 2010 frees 201 lost 0 broken 0
+scenario small_stack total_allocations 7 allocated_bytes 70 frees 7 lost 0 broken 0 n_threads 1
 
 # A handler that allocates while the lock is held: no deadlock, and each call told or lost.
 under "$fixtures/heap_window" handler
@@ -69,6 +86,11 @@ grep -qx 'ended exit 0' figures || fail "an allocating signal handler stops the 
 awk '$1 == "total_allocations" || $1 == "lost" { n += $2 } $1 == "lost" { lost = $2 }
 	END { exit !(n >= 500 && lost > 0) }' figures || fail "calls of a handler go untold" figures
 figures "a signal handler that allocates" sums 'add up'
+
+# A child by posix_spawn: the shell has the hook too, and is refused.
+under "$fixtures/heap_window" spawn
+figures spawn ended 'exit 0' refused 1 total_allocations 1 allocated_bytes 100 frees 1 lost 0 \
+	broken 0 sums 'add up'
 
 # Without mew-perf's answers a stack breaks, which is counted, and nothing else happens.
 under -d "$fixtures/heap_window" dlopen
@@ -89,7 +111,26 @@ if command -v c++ >/dev/null 2>&1; then
 	under ./heap_new
 	figures "every form of new and delete, counted once" ended 'exit 0' total_allocations 10 \
 		allocated_bytes 1661 frees 9 foreign_frees 0 peak_bytes 512 total_bytes 512 \
-		held_bytes 1 held_blocks 1 lost 0 broken 0 sums 'add up'
+		held_bytes 1 held_blocks 1 lost 0 broken 0 new_goes_by 0 sums 'add up'
+
+	# Another allocator is recorded as the C library's is; when its operator new does not come
+	# by malloc, that is said.
+	c++ -O1 -fno-builtin -shared -fPIC -o liballocator.so \
+		"$MEW_SRCDIR/tests/fixtures/heap_allocator.cc" || broken "cannot build an allocator"
+	c++ -std=c++17 -O1 -I"$MEW_SRCDIR/src" -o heap_new_2 \
+		"$MEW_SRCDIR/tests/fixtures/heap_new.cc" -L. -Wl,--no-as-needed -lallocator \
+		-Wl,-rpath,"$mew_dir" || broken "cannot build heap_new_2"
+	under ./heap_new_2
+	figures "an operator new that goes by the hook" ended 'exit 0' new_goes_by 1
+	$CC -x c -o plain_c - <<-'C' -L. -Wl,--no-as-needed -lallocator -Wl,-rpath,"$mew_dir" ||
+		#include <stdlib.h>
+		#include <unistd.h>
+		int main(void) { char *p = malloc(100); p = realloc(p, 200); free(p); _exit(!p); }
+	C
+		broken "cannot build plain_c"
+	under -w ./plain_c
+	figures "another allocator" ended 'exit 0' total_allocations 2 allocated_bytes 300 frees 1 \
+		peak_bytes 200 lost 0 broken 0
 else
 	echo "# no C++ compiler: operator new is not tested"
 fi

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Under the heap hook a program does what it does without it, and the hook exports its entry points
-# and nothing else.
+# Under the heap hook a program does what it does without it, and the hook exports its entry points,
+# the gate and dlclose.
 
 # shellcheck source=tests/integration/lib.sh
 . "${MEW_SRCDIR:-$(dirname "$0")/../..}/tests/integration/lib.sh"
@@ -12,11 +12,12 @@ need nm readelf
 
 nm -D --defined-only "$hook" | awk '{ print $3 }' | sort >exported || broken "nm cannot read it"
 {
+	echo dlclose
 	echo mew_heap_gate
 	sed -n 's/^MEW_HOOK(\([a-z_]*\),.*/\1/p' "$MEW_SRCDIR/src/channel/hooks.def"
 } | sort >wanted
 cmp -s exported wanted || fail "the hook exports something else than hooks.def" exported wanted
-pass "the hook exports hooks.def and the gate"
+pass "the hook exports hooks.def, the gate and dlclose"
 
 readelf -d "$hook" >dynamic || broken "readelf cannot read it"
 needed=$(sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p' dynamic)
