@@ -213,6 +213,9 @@ static int report_case(struct heap_case *k, struct mew_session *s, struct mew_pc
 		return err;
 	for (size_t i = 0; i < k->n_hooks && !facts.doubt; i++)
 		facts.doubt = k->hooks[i].warning;
+	for (size_t i = 0; i < k->n_hooks && !facts.doubt; i++)
+		if (counts(k, &k->hooks[i]) && mew_hook_segment(&k->hooks[i])->new_goes_by)
+			facts.doubt = "operator new is another allocator's and was not seen";
 	mew_verdict_heap(&c->heap, &facts, &v);
 	err = mew_verdict_store(s, c, &v);
 	return err ? mew_error_set(error, err, "out of memory") : 0;
