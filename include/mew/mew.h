@@ -237,10 +237,10 @@ void mew_counter(struct mew_state *state, const char *name, double value,
 void mew_bytes_per_iteration(struct mew_state *state, double bytes); /* shown as MB/s, 10^6 B */
 void mew_items_per_iteration(struct mew_state *state, double items); /* shown as items/s */
 
-/* The value must be computed, though nobody uses it. */
-#define MEW_KEEP(value) __asm__ volatile("" : : "r,m"(value) : "memory")
-/* What the variable holds is unknown to the compiler from here on. */
-#define MEW_HIDE(lvalue) __asm__ volatile("" : "+m,r"(lvalue) : : "memory")
+/* MEW_KEEP(value): it must be computed, though nobody uses it. */
+#define MEW_KEEP(...) __asm__ volatile("" : : "r,m"(__VA_ARGS__) : "memory")
+/* MEW_HIDE(variable): what it holds is unknown to the compiler from here on. */
+#define MEW_HIDE(...) __asm__ volatile("" : "+m,r"(__VA_ARGS__) : : "memory")
 /* All memory may have been read and changed: stores before must be done, loads after are new. */
 #define MEW_CLOBBER() __asm__ volatile("" : : : "memory")
 

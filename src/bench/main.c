@@ -48,10 +48,13 @@ static void on_interrupt(int signal)
 	interrupted = 1;
 }
 
-static void say_interrupts(void)
+/* Unless whoever started us wants it ignored. */
+static void catch_interrupts(void)
 {
 	struct sigaction action;
 
+	if (sigaction(SIGINT, NULL, &action) != 0 || action.sa_handler == SIG_IGN)
+		return;
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = on_interrupt;
 	sigaction(SIGINT, &action, NULL);
@@ -247,7 +250,7 @@ static int run(const struct mew_cases *cases, const struct mew_options *o)
 	}
 	warn(cases);
 	if (!o->no_fork)
-		say_interrupts();
+		catch_interrupts();
 	for (i = 0; i < cases->n && !err; i++) {
 		err = mew_plain_run(&cases->cases[i], o, &interrupted, &results[n], &error);
 		if (err)

@@ -121,10 +121,13 @@ static void run_here(struct timing *timing)
 
 static void child_main(struct timing *timing, pid_t parent)
 {
+	struct sigaction action;
+
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(0);
-	signal(SIGINT, SIG_DFL);
+	if (sigaction(SIGINT, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+		signal(SIGINT, SIG_DFL);
 	run_here(timing);
 	fflush(NULL);
 	_exit(0);

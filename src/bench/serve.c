@@ -3,27 +3,23 @@
 
 #include "bench/serve.h"
 
-#include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "bench/environment.h"
+#include "bench/hook.h"
 #include "bench/root.h"
 #include "bench/run.h"
+#include "bench/sampler.h"
 #include "bench/say.h"
 
 #define EXIT_OWN_FAILURE 125
-#define N_CALIBRATE 51 /* pairs; the median of their costs counts */
 
 /* Room for any message, aligned for its fields. */
 union message {
@@ -119,7 +115,7 @@ static void send_round(struct serve *s, const struct mew_run *run, enum mew_roun
 
 /* ---- events ---- */
 
-static void send_thread(struct serve *s, const struct mew_events *e, enum mew_thread_kind kind,
+static void send_thread(void *arg, const struct mew_events *e, enum mew_thread_kind kind,
 			unsigned slot, int err, uint32_t failed)
 {
 	struct mew_msg_thread m = {{MEW_MSG_THREAD, sizeof(m)}};
@@ -130,155 +126,7 @@ static void send_thread(struct serve *s, const struct mew_events *e, enum mew_th
 	m.n_fds = e->n;
 	m.error = -err;
 	m.failed = failed;
-	send_message(s, &m, e->fds, e->n);
-}
-
-static bool is_harness(const struct mew_run *run, int32_t tid)
-{
-	unsigned i;
-
-	for (i = 0; i < run->n_threads; i++) {
-		if (run->threads[i].tid == tid)
-			return true;
-	}
-	return false;
-}
-
-/* Threads that set-up made: pools. */
-static int open_pool(struct serve *s, struct mew_run *run)
-{
-	DIR *dir = opendir("/proc/self/task");
-	struct dirent *entry;
-	size_t cap = 0;
-	uint32_t failed = 0;
-	int err = dir ? 0 : -errno;
-
-	while (!err && (entry = readdir(dir)) != NULL) {
-		int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
-		struct mew_events *e;
-		int opened;
-
-		if (tid <= 0 || is_harness(run, tid))
-			continue;
-		err = MEW_ARRAY_PUSH(run->pool, run->n_pool, cap);
-		if (err)
-			break;
-		e = &run->pool[run->n_pool];
-		opened = mew_events_open(e, s->ask.attrs, s->ask.n_events, tid, &failed);
-		/* It has ended meanwhile. */
-		if (opened == -ESRCH)
-			continue;
-		run->n_pool++;
-		send_thread(s, e, MEW_THREAD_POOL, MEW_WINDOW_THREADS, opened, failed);
-	}
-	if (dir)
-		closedir(dir);
-	return err;
-}
-
-static int open_events(struct serve *s, struct mew_run *run)
-{
-	uint32_t failed = 0;
-	unsigned i;
-
-	for (i = 0; i < run->n_threads; i++) {
-		struct mew_thread *t = &run->threads[i];
-		int err;
-
-		/* It has ended without a loop. */
-		if (t->tid == 0)
-			continue;
-		err = mew_events_open(&t->events, s->ask.attrs, s->ask.n_events, t->tid, &failed);
-		send_thread(s, &t->events, MEW_THREAD_LOOP, i, err, failed);
-	}
-	return open_pool(s, run);
-}
-
-static void watch_all(const struct mew_run *run)
-{
-	unsigned i;
-	size_t j;
-
-	for (i = 0; i < run->n_threads; i++)
-		mew_events_watch(&run->threads[i].events);
-	for (j = 0; j < run->n_pool; j++)
-		mew_events_watch(&run->pool[j]);
-}
-
-static int set_period(const struct mew_run *run, uint64_t period)
-{
-	unsigned i;
-	size_t j;
-	int err = 0;
-
-	for (i = 0; i < run->n_threads && !err; i++)
-		err = mew_events_period(&run->threads[i].events, period);
-	for (j = 0; j < run->n_pool && !err; j++)
-		err = mew_events_period(&run->pool[j], period);
-	return err;
-}
-
-static int compare_ns(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* A pair as pause.c does it, on events of the calling thread; 0 when the kernel refuses. */
-static uint64_t pair_cost(const struct mew_run *run, const struct mew_events *e,
-			  enum mew_pause_mode mode)
-{
-	uint64_t at[N_CALIBRATE + 1], last;
-	size_t i, j, n_pool = run->n_threads == 1 ? run->n_pool : 0;
-	int err = 0;
-
-	for (i = 0; i <= N_CALIBRATE; i++) {
-		at[i] = mew_clock_ns();
-		err |= mew_events_pause(e, mode, 1);
-		for (j = 0; j < n_pool; j++)
-			mew_events_pause(&run->pool[j], mode, 1);
-		err |= mew_events_pause(e, mode, 0);
-		for (j = 0; j < n_pool; j++)
-			mew_events_pause(&run->pool[j], mode, 0);
-		last = mew_clock_ns();
-		__asm__ volatile("" : : "r"(last));
-	}
-	if (err)
-		return 0;
-	for (i = 0; i < N_CALIBRATE; i++)
-		at[i] = at[i + 1] - at[i];
-	qsort(at, N_CALIBRATE, sizeof(at[0]), compare_ns);
-	return at[N_CALIBRATE / 2];
-}
-
-/*
- * With the rings mapped, so after the first plan, and before any round has begun: what is sampled
- * here lies in no window. DISABLE mode leaves the pool's events enabled: off again.
- */
-static void calibrate(struct serve *s, const struct mew_run *run)
-{
-	const struct mew_events *own = NULL;
-	int32_t tid = gettid();
-	unsigned i;
-	size_t j;
-
-	s->calibrated = true;
-	for (i = 0; i < run->n_threads; i++) {
-		if (run->threads[i].tid == tid)
-			own = &run->threads[i].events;
-	}
-	if (!own || own->n == 0)
-		return;
-	mew_events_enable(own);
-	s->pause_clock_ns = pair_cost(run, own, MEW_PAUSE_CLOCK);
-	s->pause_ioctl_ns = pair_cost(run, own, (enum mew_pause_mode)s->ask.ioctl_mode);
-	mew_events_disable(own);
-	mew_events_reset(own);
-	for (j = 0; j < run->n_pool; j++) {
-		mew_events_disable(&run->pool[j]);
-		mew_events_reset(&run->pool[j]);
-	}
+	send_message(arg, &m, e->fds, e->n);
 }
 
 /* ---- plans ---- */
@@ -304,7 +152,7 @@ static void plan_cpu(struct serve *s, struct mew_run *run)
 	run->plan.pause_by = s->mode == MEW_PAUSE_CLOCK ? MEW_PAUSE_BY_CLOCK : MEW_PAUSE_BY_EVENTS;
 	if (!run->plan.sampled || m->period == 0)
 		return;
-	err = set_period(run, m->period);
+	err = mew_sampler_period(run, m->period);
 	if (err)
 		mew_run_decide(run, MEW_CASE_FAILED, "cannot set the sampling period to %llu: %s",
 			       (unsigned long long)m->period, strerror(-err));
@@ -344,62 +192,12 @@ static void follow_plan(struct serve *s, struct mew_run *run)
 		return;
 	}
 	if (!s->calibrated) {
-		watch_all(run);
-		calibrate(s, run);
+		s->calibrated = true;
+		mew_sampler_watch(run);
+		mew_sampler_calibrate(run, (enum mew_pause_mode)s->ask.ioctl_mode,
+				      &s->pause_clock_ns, &s->pause_ioctl_ns);
 	}
 	plan_cpu(s, run);
-}
-
-/* ---- the heap's gate ---- */
-
-static void refuse_heap(struct mew_run *run, const char *why)
-{
-	mew_run_decide(run, MEW_CASE_FAILED, "allocator not hooked: %s", why);
-	run->plan.kind = MEW_ROUND_STOP;
-}
-
-/* The hook must see an allocation of this program, or all its zeros would mean nothing. */
-static bool hook_sees_us(const struct mew_gate *gate)
-{
-	uint64_t before = gate->n_hooked();
-	void *volatile block = malloc(1);
-
-	free(block);
-	return gate->n_hooked() != before;
-}
-
-static bool open_gate(struct mew_run *run)
-{
-	const struct mew_gate *gate = dlsym(RTLD_DEFAULT, MEW_GATE_SYMBOL);
-	int32_t status;
-
-	if (!gate) {
-		/* No interpreter: nothing can be preloaded. */
-		if (getauxval(AT_BASE) == 0)
-			refuse_heap(run, "the program is static");
-		else if (getauxval(AT_SECURE) != 0)
-			refuse_heap(run, "the program is set-user-ID or has capabilities");
-		else
-			refuse_heap(run, MEW_HEAP_LIBRARY " is not loaded");
-		return false;
-	}
-	if (gate->version != MEW_GATE_VERSION) {
-		refuse_heap(run, MEW_HEAP_LIBRARY " is of another version than libmew");
-		return false;
-	}
-	status = gate->status();
-	if (status != 0) {
-		mew_run_decide(run, MEW_CASE_FAILED, "allocator not hooked: %s", strerror(-status));
-		run->plan.kind = MEW_ROUND_STOP;
-		return false;
-	}
-	if (!hook_sees_us(gate)) {
-		refuse_heap(run, "the program brings its own malloc");
-		return false;
-	}
-	gate->prepare(mew_root_lo(), mew_root_hi());
-	run->gate = gate;
-	return true;
 }
 
 /* ---- rounds ---- */
@@ -410,11 +208,13 @@ static void first_round(struct mew_run *run, void *arg)
 	struct serve *s = arg;
 	int err;
 
-	if (s->ask.kind == MEW_RUN_HEAP && !open_gate(run))
+	if (s->ask.kind == MEW_RUN_HEAP && !mew_hook_open(run)) {
+		run->plan.kind = MEW_ROUND_STOP;
 		return;
+	}
 	send_maps(s);
 	if (s->ask.kind == MEW_RUN_CPU) {
-		err = open_events(s, run);
+		err = mew_sampler_open(run, s->ask.attrs, s->ask.n_events, send_thread, s);
 		if (err)
 			give_up("cannot list the program's threads", err);
 	}

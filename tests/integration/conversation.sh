@@ -102,14 +102,24 @@ run 125 env MEW_PERF_SOCKET=/nonexistent "$served"
 grep -q "cannot reach mew-perf at '/nonexistent'" err || fail "no reason" err
 pass "a mew-perf that is gone or wrong ends the target with 125"
 
-# ---- the heap's gate ----
-
-talk -p warm:3,tracked:2 heap 10 allocates
-says "END failed .* text='allocator not hooked: libmew-heap.so is not loaded'"
 if nm "$served" 2>/dev/null | grep -q '__asan\|__ubsan'; then
 	echo "1..$mew_count"
 	exit 0
 fi
+if [ -f "$MEW_BUILDDIR/.libs/libmew.so" ]; then
+	"$CC" -O2 -I"$MEW_SRCDIR/include" "$MEW_SRCDIR/tests/fixtures/served.c" -pthread \
+		-L"$MEW_BUILDDIR/.libs" -lmew -Wl,-rpath,"$MEW_BUILDDIR/.libs" -o shared 2>err ||
+		broken "the shared libmew does not link: $(cat err)"
+	run 0 timeout 60 "$fake" -p plain:10,sampled:100 cpu 0 spin ./shared
+	! grep -q '^BAD' out || fail "the shared libmew" out
+	says 'MAPS root=mapped entry=mapped' "END ok left_early=0 label='passes=110' text=''"
+	pass "the shared libmew talks the same"
+fi
+
+# ---- the heap's gate ----
+
+talk -p warm:3,tracked:2 heap 10 allocates
+says "END failed .* text='allocator not hooked: libmew-heap.so is not loaded'"
 if "$CC" -O2 -static -I"$MEW_SRCDIR/include" "$MEW_SRCDIR/tests/fixtures/served.c" \
 	"$MEW_BUILDDIR/.libs/libmew.a" -pthread -o served 2>err; then
 	run 0 timeout 60 "$fake" -p warm:3,tracked:2 heap 10 allocates ./served

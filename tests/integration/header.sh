@@ -22,6 +22,27 @@ MEW_BENCHMARK(empty, s)
 	}
 }
 
+struct both { double x; const char *text; int n; };
+
+MEW_BENCHMARK(known, s)
+{
+	int n = 0;
+	double d = 0.5;
+	const char *text = "x";
+	struct both b = {0, NULL, 0};
+
+	MEW_HIDE(n);
+	MEW_HIDE(d);
+	MEW_HIDE(text);
+	MEW_HIDE(b);
+	MEW_LOOP(s) {
+		MEW_KEEP(n + 1);
+		MEW_KEEP(d * 2);
+		MEW_KEEP(text + 1);
+		MEW_KEEP(b);
+	}
+}
+
 static const struct input { double d; const char *label; } inputs[] = {{1, "one"}};
 
 MEW_BENCHMARK_FAMILY(linux, l, inputs, label)
@@ -169,6 +190,24 @@ for c in gcc clang; do
 		fail "$c: the counter is in memory" step
 	pass "$c: a step is a decrement, a look at the attention word, and branches"
 done
+
+# The example of the page is a program.
+sed -n '/^\.Sh EXAMPLES/,/^\.Sh/p' "$MEW_SRCDIR/doc/man/mew.3" |
+	sed -n '/^\.Bd/,/^\.Ed/p' | sed '/^\./d; s/\\e/\\/g; s/\\-/-/g; s/\\&//g' >example.c
+compile "$CC" -std=c11 -O2 example.c
+if [ $sanitized = no ]; then
+	link "$CC" -O2 example.c || fail "the example of mew(3) does not link" err
+	grep -q '^  sum/case:1 ' out || fail "the example of mew(3) shows another table" out
+fi
+pass "the example of mew(3) works"
+for name in $(grep -ohE '\bmew_[a-z_]+\(' "$MEW_SRCDIR/include/mew/mew.h" | tr -d '(' | grep -v '_$') \
+	MEW_BENCHMARK MEW_BENCHMARK_VALUES MEW_BENCHMARK_FAMILY MEW_OPTION MEW_MAIN MEW_NOTE \
+	MEW_LOOP MEW_PAUSE MEW_PARAM MEW_KEEP MEW_HIDE MEW_CLOBBER; do
+	grep -qE "^\.F[no] \"?$name( |\$|\")" "$MEW_SRCDIR/doc/man/mew.3" ||
+		grep -qE "^\.F[no] \".*[ *]$name\"" "$MEW_SRCDIR/doc/man/mew.3" ||
+		fail "mew(3) does not describe $name"
+done
+pass "mew(3) describes all of mew.h"
 
 if [ -f "$shared" ] && [ $sanitized = no ]; then
 	readelf -d "$shared" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' >needed
