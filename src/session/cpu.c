@@ -38,7 +38,7 @@ struct cpu_case {
 	enum mew_pause_mode pause_mode;
 	/* sampled rounds */
 	double wall_s, paused_s, loop_s, pause_pair_s;
-	uint64_t n_pauses, n_pauses_all;
+	uint64_t n_pauses, n_pauses_all, samples_seen;
 	int left_early, measured, table_full;
 };
 
@@ -97,8 +97,8 @@ static uint64_t tick_period_ns(const struct cpu_case *k)
 	return k->event->clock.size ? k->event->clock.sample_period : k->round.period_ns;
 }
 
-static void facts_of(const struct cpu_case *k, const struct mew_msg_round *m,
-		     struct mew_plan_facts *f)
+/* The pool's threads count as well: the loop waits for what slows them. */
+static void facts_of(struct cpu_case *k, const struct mew_msg_round *m, struct mew_plan_facts *f)
 {
 	*f = (struct mew_plan_facts){
 		.kind = k->round.kind,
@@ -108,11 +108,12 @@ static void facts_of(const struct cpu_case *k, const struct mew_msg_round *m,
 		.paused_ns = m->paused_ns,
 		.left_early = m->left_early != 0,
 	};
-	for (size_t i = 0; i < k->drain.n_threads && m->kind == MEW_ROUND_SAMPLED; i++)
-		if (k->drain.threads[i].kind == MEW_THREAD_LOOP) {
-			f->ticks += k->drain.threads[i].interrupts;
-			f->samples += k->drain.threads[i].ticks;
-		}
+	if (m->kind != MEW_ROUND_SAMPLED)
+		return;
+	for (size_t i = 0; i < k->drain.n_threads; i++)
+		f->ticks += k->drain.threads[i].interrupts;
+	f->samples = k->drain.samples - k->samples_seen;
+	k->samples_seen = k->drain.samples;
 }
 
 /* Which mode the next rounds' pauses go by, once it is known what an iteration takes. */
@@ -151,7 +152,7 @@ static void forget(struct cpu_case *k)
 	mew_drain_forget(&k->drain);
 	memset(&k->account, 0, sizeof k->account);
 	k->wall_s = k->loop_s = k->paused_s = 0;
-	k->n_pauses = 0;
+	k->n_pauses = k->samples_seen = 0;
 	k->measured = 0;
 }
 
