@@ -8,8 +8,8 @@ extern const char __start_mew_root[] __attribute__((visibility("hidden")));
 extern const char __stop_mew_root[] __attribute__((visibility("hidden")));
 
 /* What follows the call keeps it from becoming a jump: this frame must be on the stack. */
-__attribute__((noinline, noclone, section("mew_root"))) void mew_root_call(mew_bench_fn run,
-									   struct mew_state *state)
+__attribute__((noinline, section("mew_root"))) void mew_root_call(mew_bench_fn run,
+								  struct mew_state *state)
 {
 	run(state);
 	__asm__ volatile("" : : : "memory");

@@ -124,6 +124,10 @@ if "$CC" -O2 -static -I"$MEW_SRCDIR/include" "$MEW_SRCDIR/tests/fixtures/served.
 	"$MEW_BUILDDIR/.libs/libmew.a" -pthread -o served 2>err; then
 	run 0 timeout 60 "$fake" -p warm:3,tracked:2 heap 10 allocates ./served
 	says "END failed .* text='allocator not hooked: the program is static'"
+	run 0 timeout 60 "$fake" -p plain:10,sampled:100 cpu 0 spin ./served
+	! grep -q '^BAD' out || fail "a static program" out
+	says 'MAPS root=mapped entry=mapped' "END ok left_early=0 label='passes=110' text=''"
+	pass "a static program is served, but for its heap"
 fi
 
 mkdir hook
@@ -167,6 +171,19 @@ phase 0 0 allocations=0
 END
 cmp -s want inside || fail "the gate was not opened and closed as planned" inside want
 pass "the gate opens for the first iteration and for the window alone"
+
+hooked none -p warm:10,tracked:20,tracked:5 heap 4 leaves_in_third_round
+says 'ROUND warm iterations=10 left_early=0 .*' 'ROUND tracked iterations=15 left_early=1 .*' \
+	"END ok left_early=1 label='' text=''"
+[ "$(grep '^gate: phase' err | tail -n 1)" = 'gate: phase 0 0 allocations=0' ] ||
+	fail "the gate is open after the loop was left" err
+hooked none -p warm:10,tracked:20 heap 5 leaves_at_once
+says "END failed left_early=1 .* text='the loop was left before the measured iterations.*"
+[ "$(grep -c '^gate: phase [12]' err)" -eq 1 ] || fail "the gate opened again" err
+hooked none -p warm:2,tracked:4 heap 2 two_threads
+says 'ROUND tracked iterations=8 .* pauses=8 .*'
+grep -q '^gate: pause 1 0 ' err || fail "a pause of one thread is not its own" err
+pass "the gate is closed whichever way the loop is left"
 
 hooked deaf -p warm:3,tracked:2 heap 10 allocates
 says "END failed .* text='allocator not hooked: the program brings its own malloc'"
