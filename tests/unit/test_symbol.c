@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What needs no file; the rest is in tests/integration/symbols.sh. */
+#include "config.h"
+
+#include "base/buffer.h"
+#include "symbol/symbol.h"
+#include "unit.h"
+#include "unwind/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void describes_as(struct mew_function f, const char *text)
+{
+	struct mew_buffer out = MEW_BUFFER_INIT;
+
+	mew_function_describe(&f, &out);
+	assert_string_equal(out.data, text);
+	mew_buffer_done(&out);
+}
+
+static void a_function_is_described_by_its_file_else_by_its_module(void **state)
+{
+	(void)state;
+	describes_as((struct mew_function){.name = "f(int)",
+					   .file = "/src/a b/f.cc",
+					   .line = 12,
+					   .module = "/bin/prog",
+					   .source = MEW_SYMBOL_DWARF},
+		     "f(int) (f.cc:12)");
+	describes_as((struct mew_function){.name = "f",
+					   .file = "f.c",
+					   .module = "/bin/prog",
+					   .source = MEW_SYMBOL_DWARF},
+		     "f (f.c)");
+	describes_as((struct mew_function){.name = "f",
+					   .module = "/lib/libc.so.6",
+					   .source = MEW_SYMBOL_ELF},
+		     "f (libc.so.6)");
+	describes_as((struct mew_function){.name = "[libc.so.6]",
+					   .module = "/lib/libc.so.6",
+					   .source = MEW_SYMBOL_NONE},
+		     "[libc.so.6]");
+	describes_as((struct mew_function){.name = "[unknown]", .module = ""}, "[unknown]");
+}
+
+static void no_module(void *arg, const struct mew_module *module, uint64_t n_lookups)
+{
+	(void)module;
+	(void)n_lookups;
+	++*(int *)arg;
+}
+
+static void what_lies_nowhere_is_unknown_and_what_cannot_be_read_is_its_module(void **state)
+{
+	void *space = calloc(1, sizeof(struct mew_table));
+	struct mew_modules *modules = mew_modules_new(space, sizeof(struct mew_table), NULL);
+	struct mew_symbols *s = mew_symbols_new(modules, NULL);
+	const struct mew_symbol_frame *frames, *again;
+	unsigned n = 0;
+	int n_poor = 0;
+
+	(void)state;
+	assert_non_null(s);
+	assert_int_equal(mew_modules_add(modules, 0x1000, 0x2000, 0, "/nowhere/lib a.so", 0, NULL),
+			 0);
+	assert_int_equal(mew_modules_add(modules, 0x3000, 0x4000, 0, "//anon", 0, NULL), 0);
+
+	/* Nowhere, in the kernel, in code that was made at run time. */
+	frames = mew_symbols_at(s, 0x999, 0, 0, &n);
+	assert_int_equal(n, 1);
+	assert_string_equal(frames->function->name, "[unknown]");
+	assert_string_equal(frames->function->module, "");
+	assert_int_equal(frames->inlined, 0);
+	assert_ptr_equal(mew_symbols_at(s, 0xffffffff81000000, 1, 0, &n), frames);
+	assert_ptr_equal(mew_symbols_at(s, 0x3000, 0, 0, &n), frames);
+	assert_ptr_equal(mew_symbols_at(s, 0, 1, 0, &n), frames);
+
+	frames = mew_symbols_at(s, 0x1000, 0, 0, &n);
+	assert_int_equal(n, 1);
+	assert_string_equal(frames->function->name, "[lib a.so]");
+	assert_int_equal(frames->function->source, MEW_SYMBOL_NONE);
+	assert_int_equal(frames->function->id, 1);
+	again = mew_symbols_at(s, 0x1fff, 0, 0, &n);
+	assert_ptr_equal(again->function, frames->function);
+	/* The return address of a call that ends the mapping. */
+	again = mew_symbols_at(s, 0x2000, 1, 0, &n);
+	assert_ptr_equal(again->function, frames->function);
+	mew_symbols_poor(s, no_module, &n_poor);
+	assert_int_equal(n_poor, 1);
+	mew_symbols_free(s);
+	mew_symbols_free(NULL);
+	mew_modules_free(modules);
+	free(space);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_function_is_described_by_its_file_else_by_its_module),
+		cmocka_unit_test(
+			what_lies_nowhere_is_unknown_and_what_cannot_be_read_is_its_module),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
