@@ -32,7 +32,13 @@ int mew_store_end(struct mew_store *st, const struct mew_session *s, struct mew_
 typedef void (*mew_store_session_fn)(void *arg, const struct mew_session *head, int complete);
 int mew_store_list(struct mew_store *st, mew_store_session_fn fn, void *arg,
 		   struct mew_error *error);
-/* Load a whole session. NULL: error. The caller's. */
+/* Cases that a session has so far. Negative errno on failure. */
+int64_t mew_store_n_cases(struct mew_store *st, int64_t id, struct mew_error *error);
+/* Remove a session and all that is its. -ENOENT: there is none. */
+int mew_store_remove(struct mew_store *st, int64_t id, struct mew_error *error);
+
+/* Load a whole session. NULL with -ENOENT: there is none of that id; else the
+ * file is damaged, or there is no memory. The caller's. */
 struct mew_session *mew_store_load(struct mew_store *st, int64_t id, struct mew_error *error);
 /* Id of the newest session of a kind that has at least one case; 0: none; negative errno. */
 int64_t mew_store_newest(struct mew_store *st, enum mew_session_kind kind, struct mew_error *error);
