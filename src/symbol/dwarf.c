@@ -268,7 +268,6 @@ static int read_unit(struct unit *u)
 
 	if (u->read)
 		return 0;
-	u->read = true;
 	stack = calloc(NESTING_MAX, sizeof(*stack));
 	if (!stack)
 		return -ENOMEM;
@@ -292,9 +291,15 @@ static int read_unit(struct unit *u)
 		}
 	}
 out:
-	ranges_sort(&u->functions);
 	free(stack);
-	return rc;
+	if (rc) {
+		/* The next look-up starts again. */
+		u->functions.n = u->n_scopes = u->n_members = 0;
+		return rc;
+	}
+	ranges_sort(&u->functions);
+	u->read = true;
+	return 0;
 }
 
 /* Whether names of the unit's language live in namespaces. */

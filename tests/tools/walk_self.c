@@ -8,7 +8,7 @@
  *	signal		in a signal handler, on the interrupted stack and on a stack of its own
  *	thread		from a thread's start
  *	plugin FILE	in a library that came by dlopen, and what is left after dlclose
- *	sample MS	in a timer's handler, wherever it strikes, in libc and the vDSO too
+ *	sample N	in a timer's handler, N times, wherever it strikes, in libc and the vDSO too
  */
 #include "config.h"
 
@@ -257,6 +257,8 @@ static void raise_signals(void)
 	sigaction(SIGUSR1, &action, NULL);
 	raise(SIGUSR1);
 	n_failed += n_alternate != 1;
+	sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+	free(alternate.ss_sp);
 }
 
 /* ---- samples ---- */
@@ -314,12 +316,12 @@ __attribute__((noinline)) static double work(unsigned seed)
 	return sum;
 }
 
-static int sample(unsigned long ms)
+static int sample(int n)
 {
 	struct sigaction action = {.sa_sigaction = on_tick, .sa_flags = SA_SIGINFO | SA_RESTART};
 	struct itimerval timer = {{0, 1000}, {0, 1000}};
 	struct timespec start, now;
-	volatile double sink = 0;
+	static volatile double sink;
 	unsigned seed = 1;
 
 	by_value(&(int){1}, &(int){2});
@@ -327,10 +329,9 @@ static int sample(unsigned long ms)
 	sigaction(SIGPROF, &action, NULL);
 	setitimer(ITIMER_PROF, &timer, NULL);
 	do {
-		sink += work(seed++);
+		sink = sink + work(seed++);
 		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while ((unsigned long)((now.tv_sec - start.tv_sec) * 1000 +
-				 (now.tv_nsec - start.tv_nsec) / 1000000) < ms);
+	} while (n_samples < n && now.tv_sec - start.tv_sec < 60);
 	timer = (struct itimerval){{0, 0}, {0, 0}};
 	setitimer(ITIMER_PROF, &timer, NULL);
 	printf("samples=%d differ=%d libc_short=%d\n", n_samples, n_differ, n_short);
@@ -412,7 +413,7 @@ int main(int argc, char **argv)
 	} else if (!strcmp(mode, "plugin") && argc > 2) {
 		n_failed += plugin(argv[2]);
 	} else if (!strcmp(mode, "sample") && argc > 2) {
-		n_failed += sample(strtoul(argv[2], NULL, 10));
+		n_failed += sample(atoi(argv[2]));
 	} else {
 		return 2;
 	}

@@ -3,12 +3,16 @@
 #include "config.h"
 
 #include "base/buffer.h"
+#include "failing_alloc.h"
 #include "symbol/symbol.h"
 #include "unit.h"
 #include "unwind/table.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void describes_as(struct mew_function f, const char *text)
 {
@@ -94,12 +98,64 @@ static void what_lies_nowhere_is_unknown_and_what_cannot_be_read_is_its_module(v
 	free(space);
 }
 
+/* This program, in its own memory: 0 and the function at pc, or -ENOMEM. */
+static int name_of(uint64_t pc, void *space, size_t bytes, char *ret_name, size_t size)
+{
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC), rc = -ENOMEM;
+	struct mew_modules *modules = mew_modules_new(space, bytes, NULL);
+	struct mew_symbols *s = modules ? mew_symbols_new(modules, NULL) : NULL;
+	const struct mew_symbol_frame *frames;
+	unsigned n;
+
+	if (s)
+		rc = mew_modules_read_maps(modules, fd, NULL);
+	if (!rc) {
+		frames = mew_symbols_at(s, pc, 0, 0, &n);
+		if (!frames)
+			rc = -ENOMEM;
+		else
+			strncat(ret_name, frames[n - 1].function->name, size - 1);
+	}
+	mew_symbols_free(s);
+	mew_modules_free(modules);
+	close(fd);
+	return rc;
+}
+
+static void without_memory_nothing_is_named_and_nothing_breaks(void **state)
+{
+	size_t bytes = sizeof(struct mew_table) + (16u << 20);
+	void *space = calloc(1, bytes);
+	bool done = false;
+	long i;
+
+	(void)state;
+	assert_non_null(space);
+	for (i = 0; failing_alloc_more(i); i++) {
+		char name[64] = "";
+		int rc = name_of((uintptr_t)name_of, space, bytes, name, sizeof(name));
+
+		failing_alloc_off();
+		if (failing_alloc_hit()) {
+			assert_int_equal(rc, -ENOMEM);
+			continue;
+		}
+		assert_int_equal(rc, 0);
+		assert_string_equal(name, "name_of");
+		done = true;
+	}
+	assert_true(done);
+	assert_true(i > 20);
+	free(space);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_function_is_described_by_its_file_else_by_its_module),
 		cmocka_unit_test(
 			what_lies_nowhere_is_unknown_and_what_cannot_be_read_is_its_module),
+		cmocka_unit_test(without_memory_nothing_is_named_and_nothing_breaks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
