@@ -219,7 +219,7 @@ static int begin_case(struct cpu_case *k, struct mew_error *error)
 	k->modules = mew_table_space_open(&k->table, error);
 	if (!k->modules)
 		return -ENOMEM;
-	err = mew_drain_init(&k->drain, k->event, w);
+	err = mew_drain_init(&k->drain, k->event, w, n_threads);
 	if (err)
 		return mew_error_set(error, err, "out of memory");
 	k->drain.modules = k->modules;

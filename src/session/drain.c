@@ -21,11 +21,12 @@
 #define CLOCK_RING_BYTES (16u << 10)
 
 int mew_drain_init(struct mew_drain *d, const struct mew_event *event,
-		   const struct mew_window *window)
+		   const struct mew_window *window, unsigned n_slots)
 {
 	memset(d, 0, sizeof *d);
 	d->event = event;
 	d->window = window;
+	d->n_slots = n_slots;
 	return mew_collect_init(&d->collect);
 }
 
@@ -71,7 +72,7 @@ int mew_drain_add(struct mew_drain *d, const struct mew_msg_thread *m, const int
 	struct mew_drain_thread *t;
 	int err = 0;
 
-	if (n_fds != wanted || (m->kind == MEW_THREAD_LOOP && m->slot >= d->window->n_threads) ||
+	if (n_fds != wanted || (m->kind == MEW_THREAD_LOOP && m->slot >= d->n_slots) ||
 	    MEW_ARRAY_PUSH(d->threads, d->n_threads, d->cap_threads)) {
 		for (unsigned i = 0; i < n_fds; i++)
 			close(fds[i]);

@@ -63,7 +63,7 @@ struct mew_drain {
 };
 
 int mew_drain_init(struct mew_drain *d, const struct mew_event *event,
-		   const struct mew_window *window);
+		   const struct mew_window *window, unsigned n_slots);
 void mew_drain_done(struct mew_drain *d);
 
 /* The thread's descriptors become the drain's. */
