@@ -48,7 +48,8 @@ struct mew_drain_losses {
 struct mew_drain {
 	const struct mew_event *event; /* borrowed */
 	const struct mew_window *window;
-	unsigned n_loop;             /* loop threads */
+	unsigned n_slots; /* of the window: the target may overwrite what it says itself */
+	unsigned n_loop;  /* loop threads */
 	struct mew_modules *modules; /* borrowed */
 	size_t table_bytes;
 	struct mew_walk_root root;
