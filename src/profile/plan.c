@@ -30,9 +30,30 @@ enum { CHUNKS_MAX = 16 };
 
 #define INTERVAL_START_S 1e-4
 #define INTERVAL_MAX_S 1e-2
+#define START_SPAN 4
 #define SLOW_LIMIT 0.05
 #define SLOW_GOAL 0.045
 #define JITTER 0.1
+
+static double at_most(double value, double limit)
+{
+	return value < limit ? value : limit;
+}
+
+/* The shortest of the intervals 1, 1.5, 2, 3, 5, 7 x 10^k that is not below s. */
+static double round_interval(double s)
+{
+	static const double steps[] = {1, 1.5, 2, 3, 5, 7, 10};
+	double unit = INTERVAL_START_S;
+	size_t i;
+
+	while (s > unit * 10 * (1 + 1e-9))
+		unit *= 10;
+	for (i = 0; i < 6; i++)
+		if (s <= unit * steps[i] * (1 + 1e-9))
+			break;
+	return at_most(unit * steps[i], INTERVAL_MAX_S);
+}
 
 void mew_plan_init(struct mew_plan *p, const struct mew_plan_options *options)
 {
@@ -40,7 +61,13 @@ void mew_plan_init(struct mew_plan *p, const struct mew_plan_options *options)
 	p->options = *options;
 	if (!p->options.n_threads)
 		p->options.n_threads = 1;
-	p->interval_s = options->interval_s > 0 ? options->interval_s : INTERVAL_START_S;
+	p->interval_s = options->interval_s > 0 ? options->interval_s
+			: options->start_s > 0  ? round_interval(options->start_s)
+						: INTERVAL_START_S;
+	/* A start that was measured is not far off: noise must not drive it away. */
+	p->interval_max_s = options->start_s > 0
+				    ? at_most(START_SPAN * p->interval_s, INTERVAL_MAX_S)
+				    : INTERVAL_MAX_S;
 	p->random = options->seed;
 }
 
@@ -72,11 +99,6 @@ static struct mew_plan_round give(struct mew_plan *p, enum mew_round_kind kind, 
 	if (kind == MEW_ROUND_PLAIN)
 		p->round.discard = discard;
 	return p->round;
-}
-
-static double at_most(double value, double limit)
-{
-	return value < limit ? value : limit;
 }
 
 /* Iterations of each thread for a round of the usual length. */
@@ -190,21 +212,6 @@ static double tick_cost(const struct mew_plan_sampled *sum)
 	return sum->ticks ? (sum->sampled_s - sum->plain_s) / (double)sum->ticks : NAN;
 }
 
-/* The shortest of the intervals 1, 1.5, 2, 3, 5, 7 x 10^k that is not below s. */
-static double round_interval(double s)
-{
-	static const double steps[] = {1, 1.5, 2, 3, 5, 7, 10};
-	double unit = INTERVAL_START_S;
-	size_t i;
-
-	while (s > unit * 10 * (1 + 1e-9))
-		unit *= 10;
-	for (i = 0; i < 6; i++)
-		if (s <= unit * steps[i] * (1 + 1e-9))
-			break;
-	return at_most(unit * steps[i], INTERVAL_MAX_S);
-}
-
 /* Lengthens the interval when its ticks slow the loop too much. Whether it did. */
 static bool adapt_interval(struct mew_plan *p)
 {
@@ -213,13 +220,13 @@ static bool adapt_interval(struct mew_plan *p)
 	double cost = tick_cost(sum), wanted;
 
 	if (p->options.interval_s > 0 || !sum->ticks || slow <= SLOW_LIMIT ||
-	    p->interval_s >= INTERVAL_MAX_S)
+	    p->interval_s >= p->interval_max_s * (1 - 1e-9))
 		return false;
 	/* A tick costs c in each interval i: the loop takes i for i - c of its own. */
 	wanted = round_interval(cost * (1 + 1 / SLOW_GOAL));
 	if (wanted <= p->interval_s * (1 + 1e-9))
 		wanted = round_interval(p->interval_s * 1.2);
-	p->interval_s = wanted;
+	p->interval_s = at_most(wanted, p->interval_max_s);
 	p->at_interval = (struct mew_plan_sampled){0};
 	return true;
 }

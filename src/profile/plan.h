@@ -19,9 +19,11 @@
 
 struct mew_plan_options {
 	uint64_t iterations; /* PLAIN and SAMPLED ones of each thread, exactly; 0: adapt */
-	double interval_s;   /* of the clock, exactly; 0: adapt from 100 us */
-	unsigned n_threads;  /* in the loop, 1 or more */
-	uint64_t seed;       /* of the jitter */
+	double interval_s;   /* of the clock, exactly; 0: adapt */
+	double start_s; /* when it adapts: from here, to four times as much; 0: from 100 us, to 10
+			   ms */
+	unsigned n_threads; /* in the loop, 1 or more */
+	uint64_t seed;      /* of the jitter */
 };
 
 /* The round that has ended, as MEW_MSG_ROUND tells it, and its ticks. */
@@ -70,7 +72,7 @@ struct mew_plan_sampled {
 struct mew_plan {
 	struct mew_plan_options options;
 	struct mew_plan_round round; /* the one that runs now */
-	double interval_s;
+	double interval_s, interval_max_s;
 	uint64_t random;
 	double iteration_s;         /* of a thread, pauses taken out; by the last round */
 	double elapsed_iteration_s; /* with the pauses */

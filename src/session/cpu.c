@@ -12,6 +12,7 @@
 
 #include "base/buffer.h"
 #include "base/number.h"
+#include "kernel/cost.h"
 #include "profile/account.h"
 #include "profile/plan.h"
 #include "profile/verdict.h"
@@ -28,6 +29,7 @@ struct cpu_case {
 	const struct mew_run_options *o;
 	const struct mew_event *event;
 	const struct mew_listed_case *item;
+	double start_s; /* interval to begin with */
 	struct mew_memory window, table;
 	struct mew_modules *modules;
 	struct mew_symbols *symbols;
@@ -38,7 +40,9 @@ struct cpu_case {
 	enum mew_pause_mode pause_mode;
 	/* sampled rounds */
 	double wall_s, paused_s, loop_s, pause_pair_s;
-	uint64_t n_pauses, n_pauses_all, samples_seen;
+	uint64_t n_pauses, samples_seen;
+	uint64_t n_pauses_all;   /* of all rounds */
+	uint64_t iterations_all; /* of all sampled rounds, forgotten ones too */
 	int left_early, measured, table_full;
 };
 
@@ -164,6 +168,7 @@ static int on_round(void *arg, const struct mew_msg_round *m, struct mew_msg_pla
 	int err = 0;
 
 	k->n_pauses_all += m->n_pauses;
+	k->iterations_all += m->kind == MEW_ROUND_SAMPLED ? m->iterations : 0;
 	k->left_early |= m->left_early != 0;
 	if (m->kind == MEW_ROUND_SAMPLED)
 		err = take_round(k, m, error);
@@ -204,6 +209,7 @@ static int begin_case(struct cpu_case *k, struct mew_error *error)
 		.interval_s = k->o->count && k->event->kind == MEW_EVENT_CLOCK
 				      ? (double)k->o->count / 1e9
 				      : k->o->interval_s,
+		.start_s = k->start_s,
 		.n_threads = n_threads,
 		.seed = mew_now_ns(),
 	};
@@ -328,7 +334,7 @@ static int judge(const struct cpu_case *k, struct mew_session *s, struct mew_pca
 
 /* The row and the stacks of a case that was measured, wholly or up to where it failed. */
 static int report_case(struct cpu_case *k, struct mew_session *s, struct mew_pcase *c,
-		       struct mew_error *error)
+		       const struct mew_outcome *out, struct mew_error *error)
 {
 	uint64_t unknown = 0;
 	int err;
@@ -343,6 +349,9 @@ static int report_case(struct cpu_case *k, struct mew_session *s, struct mew_pca
 		fill_row(k, s, c, unknown);
 		err = mew_case_summarise(s, c);
 	}
+	if (!err)
+		err = mew_run_take_counters(s, c, out, k->iterations_all,
+					    k->item->n_threads / c->cpu.time_per_iteration_s);
 	if (!err)
 		err = judge(k, s, c);
 	return err ? mew_error_set(error, err, "out of memory") : 0;
@@ -372,6 +381,7 @@ static int run_case(struct mew_run *r, const struct mew_listed_case *item, struc
 	k->o = r->o;
 	k->event = &e->event;
 	k->item = item;
+	k->start_s = e->start_s;
 	engine.arg = k;
 	err = begin_case(k, error);
 	if (!err)
@@ -383,15 +393,29 @@ static int run_case(struct mew_run *r, const struct mew_listed_case *item, struc
 		c->reason = "nothing was measured: the loop ended in its warm-up";
 	}
 	if (!err && k->measured && c->result != MEW_RESULT_SKIPPED) {
-		err = report_case(k, r->session, c, error);
-		mew_cpu_remember(e, c, mew_plan_result(&k->plan).tick_cost_s);
+		err = report_case(k, r->session, c, ret, error);
+		mew_cpu_remember(e, c);
 	}
 	end_case(k);
 	free(k);
 	return err;
 }
 
-void mew_cpu_remember(struct mew_cpu_engine *e, const struct mew_pcase *c, double tick_cost_s)
+/* A tick may take this share of the time between two, and the time between two is no longer than
+ * that. */
+#define SLOW_GOAL 0.05
+#define INTERVAL_MIN_S 1e-4
+#define INTERVAL_MAX_S 1e-2
+
+static void calibrate(struct mew_cpu_engine *e)
+{
+	double cost_s = mew_event_tick_cost(&e->event);
+
+	e->tick_cost_s = cost_s > 0 ? cost_s : 0;
+	e->start_s = fmin(fmax(e->tick_cost_s / SLOW_GOAL, INTERVAL_MIN_S), INTERVAL_MAX_S);
+}
+
+void mew_cpu_remember(struct mew_cpu_engine *e, const struct mew_pcase *c)
 {
 	double interval = c->cpu.interval_s;
 
@@ -399,8 +423,6 @@ void mew_cpu_remember(struct mew_cpu_engine *e, const struct mew_pcase *c, doubl
 		e->interval_min_s = interval;
 	if (interval > e->interval_max_s)
 		e->interval_max_s = interval;
-	if (tick_cost_s > 0)
-		e->tick_cost_s = tick_cost_s;
 	if (c->cpu.pause_cost_s > e->pause_cost_s)
 		e->pause_cost_s = c->cpu.pause_cost_s;
 }
@@ -450,7 +472,7 @@ static int open_engine(struct mew_run *r, struct mew_error *error)
 {
 	struct mew_cpu_engine *e = calloc(1, sizeof *e);
 	uint32_t stack = r->o->stack_bytes ? r->o->stack_bytes : MEW_STACK_BYTES_DEFAULT;
-	double interval_s = r->o->interval_s > 0 ? r->o->interval_s : 1e-4;
+	double interval_s = r->o->interval_s > 0 ? r->o->interval_s : INTERVAL_MIN_S;
 	int err;
 
 	if (!e)
@@ -460,6 +482,8 @@ static int open_engine(struct mew_run *r, struct mew_error *error)
 	if (!err)
 		err = mew_event_resolve(r->o->event, interval_s, r->o->count, stack, &e->event,
 					error);
+	if (!err && e->event.kind == MEW_EVENT_CLOCK && !r->o->count && r->o->interval_s <= 0)
+		calibrate(e);
 	if (!err) {
 		r->session->engine = mew_session_printf(r->session, "perf_event:%s", e->event.name);
 		if (!r->session->engine)

@@ -16,12 +16,13 @@ struct mew_modules *mew_table_space_open(struct mew_memory *ret_space, struct me
 struct mew_cpu_engine {
 	struct mew_event event;
 	double interval_min_s, interval_max_s; /* 0: no case yet */
-	double tick_cost_s;                    /* of the last case that could tell; 0: none could */
-	double pause_cost_s;                   /* highest; 0: no case pauses */
+	double tick_cost_s;  /* measured on ourselves; 0: not measured, or too small */
+	double start_s;      /* interval that this cost asks for; 0: it is given */
+	double pause_cost_s; /* highest; 0: no case pauses */
 };
 
 /* Remember what c shows. */
-void mew_cpu_remember(struct mew_cpu_engine *e, const struct mew_pcase *c, double tick_cost_s);
+void mew_cpu_remember(struct mew_cpu_engine *e, const struct mew_pcase *c);
 
 /* Run a program that knows nothing of us as one case, its threads and children sampled from exec to
  * exit. */

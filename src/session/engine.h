@@ -34,8 +34,15 @@ struct mew_run_engine {
 
 extern const struct mew_run_engine mew_engine_cpu, mew_engine_heap;
 
-/* Label, counters, result and reason of c, as the dialogue ended. 0 or -ENOMEM. */
+/* Label, result and reason of c, as the dialogue ended. 0 or -ENOMEM. */
 int mew_run_take_outcome(struct mew_session *s, struct mew_pcase *c, const struct mew_outcome *out);
+
+/*
+ * The case's own counters: what was counted over `iterations` becomes a figure of one; rates are by
+ * iterations_per_s, and NAN leaves them out (a heap run tells nothing of time). 0 or -ENOMEM.
+ */
+int mew_run_take_counters(struct mew_session *s, struct mew_pcase *c, const struct mew_outcome *out,
+			  uint64_t iterations, double iterations_per_s);
 
 /* printf to the caller's note function. */
 void mew_run_note(const struct mew_run_options *o, char kind, const char *format, ...)

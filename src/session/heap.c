@@ -203,7 +203,7 @@ static int hook_is_blind(const struct heap_case *k)
 }
 
 static int report_case(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
-		       struct mew_error *error)
+		       const struct mew_outcome *out, struct mew_error *error)
 {
 	struct mew_verdict_heap facts = {.left_early = k->left_early};
 	struct mew_verdict v;
@@ -218,11 +218,13 @@ static int report_case(struct heap_case *k, struct mew_session *s, struct mew_pc
 			facts.doubt = "operator new is another allocator's and was not seen";
 	mew_verdict_heap(&c->heap, &facts, &v);
 	err = mew_verdict_store(s, c, &v);
+	if (!err)
+		err = mew_run_take_counters(s, c, out, k->iterations, NAN);
 	return err ? mew_error_set(error, err, "out of memory") : 0;
 }
 
 static int finish_case(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
-		       struct mew_error *error)
+		       const struct mew_outcome *out, struct mew_error *error)
 {
 	int tracked = k->whole || k->iterations;
 
@@ -240,7 +242,7 @@ static int finish_case(struct heap_case *k, struct mew_session *s, struct mew_pc
 	}
 	if (c->result == MEW_RESULT_SKIPPED || !tracked)
 		return 0;
-	return report_case(k, s, c, error);
+	return report_case(k, s, c, out, error);
 }
 
 static int run_case(struct mew_run *r, const struct mew_listed_case *item, struct mew_pcase *c,
@@ -271,7 +273,7 @@ static int run_case(struct mew_run *r, const struct mew_listed_case *item, struc
 	if (!err)
 		err = mew_run_take_outcome(r->session, c, ret);
 	if (!err && ret->how != MEW_DIALOGUE_BENCHMARK)
-		err = finish_case(&k, r->session, c, error);
+		err = finish_case(&k, r->session, c, ret, error);
 	for (size_t i = 0; i < k.n_hooks; i++)
 		mew_hook_close(&k.hooks[i]);
 	free(k.hooks);

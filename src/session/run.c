@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <math.h>
 #include <regex.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -349,13 +350,24 @@ int mew_run_take_outcome(struct mew_session *s, struct mew_pcase *c, const struc
 		c->reason = mew_session_text(s, out->reason);
 		break;
 	}
+	return c->label && c->reason ? 0 : -ENOMEM;
+}
+
+int mew_run_take_counters(struct mew_session *s, struct mew_pcase *c, const struct mew_outcome *out,
+			  uint64_t iterations, double iterations_per_s)
+{
 	for (size_t i = 0; i < out->n_counters; i++) {
 		const struct mew_dialogue_counter *from = &out->counters[i];
+		double value = from->value;
 
-		if (mew_case_counter(s, c, from->name, from->value, (int)from->kind))
+		if (from->kind != MEW_COUNTER_AS_IS)
+			value /= (double)iterations;
+		if (from->kind == MEW_COUNTER_PER_SECOND)
+			value *= iterations_per_s;
+		if (!isnan(value) && mew_case_counter(s, c, from->name, value, (int)from->kind))
 			return -ENOMEM;
 	}
-	return c->label && c->reason ? 0 : -ENOMEM;
+	return 0;
 }
 
 static int begin_once(struct mew_run *r, struct mew_error *error)

@@ -11,7 +11,6 @@
 #include <time.h>
 
 #include "base/map.h"
-#include "kernel/cost.h"
 #include "kernel/record.h"
 #include "kernel/whole.h"
 #include "profile/account.h"
@@ -20,11 +19,6 @@
 #include "session/cpu.h"
 #include "session/image.h"
 #include "unwind/walk.h"
-
-/* A tick may take this share of the time between two, and the time between two is no longer than
- * this. */
-#define SLOW_GOAL 0.05
-#define INTERVAL_MAX_S 0.01
 
 #define REG_FP 6
 #define REG_SP 7
@@ -319,19 +313,6 @@ static int fill(struct whole_case *k, const struct mew_outcome *out, struct mew_
 	return err ? mew_error_set(error, err, "out of memory") : 0;
 }
 
-/* Such a program cannot be run twice to see what the ticks cost it: they are measured on ourselves.
- */
-static double adapt_interval(struct mew_event *e)
-{
-	double cost_s = mew_event_tick_cost(e), interval_s = cost_s / SLOW_GOAL;
-
-	if (interval_s > INTERVAL_MAX_S)
-		interval_s = INTERVAL_MAX_S;
-	if (interval_s * 1e9 > (double)e->attr.sample_period)
-		e->attr.sample_period = (uint64_t)(interval_s * 1e9);
-	return cost_s;
-}
-
 int mew_cpu_run_whole(struct mew_run *r, struct mew_cpu_engine *e, struct mew_pcase *c,
 		      struct mew_outcome *ret, struct mew_error *error)
 {
@@ -339,14 +320,14 @@ int mew_cpu_run_whole(struct mew_run *r, struct mew_cpu_engine *e, struct mew_pc
 	struct mew_engine engine = {.arg = k, .watch = on_watch, .ready = on_ready};
 	struct mew_dialogue_options d = {
 		.run = r->o, .program = &r->program, .before_exec = before_exec};
-	double tick_cost_s = 0;
 	int err;
 
 	if (!k)
 		return mew_error_set(error, -ENOMEM, "out of memory");
 	k->event = &e->event;
-	if (k->event->kind == MEW_EVENT_CLOCK && !r->o->count && r->o->interval_s <= 0)
-		tick_cost_s = adapt_interval(k->event);
+	/* such a program cannot be run twice to see what the ticks cost it */
+	if (e->start_s > 0)
+		k->event->attr.sample_period = (uint64_t)(e->start_s * 1e9);
 	k->cache_image = UINT32_MAX;
 	mew_map_init(&k->alive);
 	err = mew_collect_init(&k->collect);
@@ -358,7 +339,7 @@ int mew_cpu_run_whole(struct mew_run *r, struct mew_cpu_engine *e, struct mew_pc
 			err = mew_run_take_outcome(r->session, c, ret);
 		if (!err)
 			err = fill(k, ret, r->session, c, error);
-		mew_cpu_remember(e, c, tick_cost_s);
+		mew_cpu_remember(e, c);
 	}
 	mew_whole_close(&k->kernel);
 	mew_collect_done(&k->collect);
