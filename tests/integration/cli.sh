@@ -93,11 +93,11 @@ pass "a file that cannot hold results is named before anything runs"
 
 # ---- programs ----
 says 127 "@ cannot run './missing': No such file or directory" cpu --no-db ./missing
-says 127 "@ cannot run 'no-such-program-here': not found on PATH" mem --no-db no-such-program-here
+says 127 "@ cannot run 'no-such-program-here': No such file or directory" mem --no-db no-such-program-here
 echo 'no program' >text
 says 126 "@ cannot run './text': Permission denied" cpu --no-db ./text
 mkdir folder
-says 126 "@ cannot run './folder': Is a directory" run --no-db ./folder
+says 126 "@ cannot run './folder': Permission denied" run --no-db ./folder
 says 127 "@ cannot run './missing': No such file or directory" list ./missing
 pass "a program that is missing is 127, one that cannot run 126"
 

@@ -47,7 +47,7 @@ while read -r command; do
 done <commands
 
 # ---- examples ----
-for name in bench_qsort bench_sqlite bench_zlib; do
+for name in bench_qsort bench_split bench_sqlite bench_zlib; do
 	cp "$MEW_BUILDDIR/examples/$name" . || broken "no example $name"
 done
 mkdir bin

@@ -76,7 +76,7 @@ static enum place place_of(const struct completion *c, const struct mew_option *
 			continue;
 		}
 		/* An empty word that is being typed is not PROGRAM when one follows. */
-		if (operands || *word != '-' || !word[1]) {
+		if (operands || *word != '-' || (!word[1] && i != c->at)) {
 			if (i == c->at)
 				place = PLACE_PROGRAM;
 			else

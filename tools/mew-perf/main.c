@@ -12,8 +12,7 @@
 #include "say.h"
 
 const struct mew_command *const mew_commands[] = {
-	&mew_command_run,    &mew_command_cpu,  &mew_command_mem,
-	&mew_command_report, &mew_command_list, NULL,
+	&mew_command_run, &mew_command_cpu, &mew_command_mem, &mew_command_list, NULL,
 };
 
 volatile sig_atomic_t mew_interrupted;
@@ -87,14 +86,21 @@ static void interrupt(int signo)
 	mew_interrupted = 1;
 }
 
-/* The first signal asks for an end that keeps what is finished; a second one kills. */
-static void catch_signals(void)
+/* The first signal asks for an end that keeps what is finished; a second one kills. A signal that
+ * the caller ignores stays ignored, as a shell wants it for what runs in the background. */
+static void catch_signal(int signo)
 {
-	struct sigaction end = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+	struct sigaction end = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND}, old;
 
 	sigemptyset(&end.sa_mask);
-	sigaction(SIGINT, &end, NULL);
-	sigaction(SIGTERM, &end, NULL);
+	if (!sigaction(signo, NULL, &old) && old.sa_handler != SIG_IGN)
+		sigaction(signo, &end, NULL);
+}
+
+static void catch_signals(void)
+{
+	catch_signal(SIGINT);
+	catch_signal(SIGTERM);
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write() */
 }
 

@@ -23,7 +23,7 @@ static const double interval_max_s = 3600;
 
 int mew_option_number(const char *value, uint64_t max, uint64_t *ret, struct mew_error *error)
 {
-	uint64_t n;
+	uint64_t n = 0;
 	int err = mew_parse_u64(value, &n);
 
 	if (err == -ERANGE || (!err && n > max))
@@ -57,7 +57,7 @@ static int set_filter(struct mew_options *o, const char *value, struct mew_error
 
 static int set_repetitions(struct mew_options *o, const char *value, struct mew_error *error)
 {
-	uint64_t n;
+	uint64_t n = 0;
 	int err = mew_option_number(value, REPETITIONS_MAX, &n, error);
 
 	if (!err)
@@ -67,7 +67,7 @@ static int set_repetitions(struct mew_options *o, const char *value, struct mew_
 
 static int parse_time(const char *value, double max_s, double *ret, struct mew_error *error)
 {
-	double seconds;
+	double seconds = 0;
 
 	if (mew_parse_time(value, &seconds) || !(seconds > 0))
 		return mew_error_set(error, -EINVAL, "'%s' is no time such as 100us, 2ms or 1.5s",
@@ -85,7 +85,7 @@ static int set_timeout(struct mew_options *o, const char *value, struct mew_erro
 
 static int set_interval(struct mew_options *o, const char *value, struct mew_error *error)
 {
-	double seconds;
+	double seconds = 0;
 	int err = parse_time(value, interval_max_s, &seconds, error);
 
 	if (err)
@@ -98,7 +98,7 @@ static int set_interval(struct mew_options *o, const char *value, struct mew_err
 
 static int set_frequency(struct mew_options *o, const char *value, struct mew_error *error)
 {
-	uint64_t hz;
+	uint64_t hz = 0;
 	int err = mew_option_number(value, 1000000, &hz, error);
 
 	if (!err)
@@ -121,7 +121,7 @@ static int set_event(struct mew_options *o, const char *value, struct mew_error 
 
 static int set_stack_size(struct mew_options *o, const char *value, struct mew_error *error)
 {
-	uint64_t bytes;
+	uint64_t bytes = 0;
 
 	if (mew_parse_bytes(value, &bytes) || !bytes || bytes > STACK_BYTES_MAX || bytes % 8)
 		return mew_error_set(error, -EINVAL, "'%s' is no multiple of 8 up to %d", value,
@@ -166,7 +166,7 @@ static int set_pause(struct mew_options *o, const char *value, struct mew_error 
 
 static int set_warm_up(struct mew_options *o, const char *value, struct mew_error *error)
 {
-	uint64_t n;
+	uint64_t n = 0;
 
 	if (mew_parse_u64(value, &n) || n > UINT64_MAX / 4)
 		return mew_error_set(error, -EINVAL, "'%s' is no whole number", value);

@@ -207,6 +207,9 @@ int mew_profiling_run(struct mew_profiling *p, enum mew_session_kind kind, struc
 		mew_say_error("interrupted");
 	else if (err)
 		mew_say_error("%s", error.text);
+	/* The keys that are left to choose from may be more than an error holds. */
+	if (err == -ENOENT && strlen(error.text) == sizeof(error.text) - 1)
+		mew_say_error_hint("'mew-perf list %s' lists them all", p->command.data);
 	if (!err && p->store && mew_store_end(p->store, *ret, &error)) {
 		mew_say_error("%s", error.text);
 		status = MEW_EXIT_OWN;
