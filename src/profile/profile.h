@@ -99,7 +99,7 @@ struct mew_heap_row {
 
 struct mew_pcounter {
 	const char *name;
-	double value; /* raw */
+	double value; /* as counted, the mean of an iteration, or per second */
 	int kind;     /* enum mew_counter_unit of channel/message.h */
 };
 

@@ -338,6 +338,20 @@ void mew_report_free(struct mew_report *r)
 	free(r);
 }
 
+void mew_report_keep(struct mew_report *r, int (*keep)(void *arg, const struct mew_report_case *c),
+		     void *arg)
+{
+	size_t n = 0, i;
+
+	for (i = 0; i < r->n_cases; i++) {
+		if (keep(arg, &r->cases[i]))
+			r->cases[n++] = r->cases[i];
+		else
+			free(r->cases[i].rows);
+	}
+	r->n_cases = n;
+}
+
 static const char *const sort_words[] = {
 	[MEW_SORT_BLAME] = "blame", [MEW_SORT_SELF] = "self",          [MEW_SORT_TAX] = "tax",
 	[MEW_SORT_TOTAL] = "total", [MEW_SORT_ALLOCATIONS] = "allocs", [MEW_SORT_BYTES] = "bytes",

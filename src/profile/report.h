@@ -41,6 +41,10 @@ struct mew_report {
 struct mew_report *mew_report_new(const struct mew_session *cpu, const struct mew_session *heap);
 void mew_report_free(struct mew_report *r);
 
+/* Takes out the cases that keep says 0 to. */
+void mew_report_keep(struct mew_report *r, int (*keep)(void *arg, const struct mew_report_case *c),
+		     void *arg);
+
 enum mew_report_sort {
 	MEW_SORT_BLAME /* self + tax */,
 	MEW_SORT_SELF,

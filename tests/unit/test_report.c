@@ -249,6 +249,29 @@ static void repetitions_find_their_own_partner(void **state)
 	mew_session_free(heap);
 }
 
+static int is_named(void *arg, const struct mew_report_case *c)
+{
+	return !strcmp(c->key, arg);
+}
+
+static void cases_can_be_taken_out(void **state)
+{
+	struct mew_session *s = split_cpu();
+	struct mew_report *r;
+
+	(void)state;
+	add_cpu(s, mew_session_case(s, "other", ""), "loop", 1, 1);
+	r = mew_report_new(s, NULL);
+	mew_report_keep(r, is_named, (void *)(uintptr_t) "other");
+	assert_int_equal(r->n_cases, 1);
+	assert_string_equal(r->cases[0].key, "other");
+	assert_int_equal(r->cases[0].n_rows, 1);
+	mew_report_keep(r, is_named, (void *)(uintptr_t) "none");
+	assert_int_equal(r->n_cases, 0);
+	mew_report_free(r);
+	mew_session_free(s);
+}
+
 static void nothing_makes_an_empty_report(void **state)
 {
 	struct mew_report *r = mew_report_new(NULL, NULL);
@@ -289,6 +312,7 @@ int main(void)
 		cmocka_unit_test(every_sort_word_is_read_back),
 		cmocka_unit_test(cases_are_paired_by_key_and_label),
 		cmocka_unit_test(repetitions_find_their_own_partner),
+		cmocka_unit_test(cases_can_be_taken_out),
 		cmocka_unit_test(nothing_makes_an_empty_report),
 		cmocka_unit_test(no_memory_gives_no_report),
 	};
