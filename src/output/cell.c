@@ -39,6 +39,8 @@ const char *mew_cell_rate(struct mew_cell *c, double per_second)
 	char number[MEW_NUMBER_SIZE];
 	size_t i;
 
+	if (!(per_second < 1e300 && per_second > -1e300))
+		return strcpy(c->text, "-");
 	/* 999.96 would be rounded to 1000: the next unit has it. */
 	for (i = 0; (per_second >= 999.95 || per_second <= -999.95) && i < 4; i++)
 		per_second /= 1000;

@@ -186,27 +186,57 @@ static void stack_row(const struct mew_session *s, const struct mew_pcase *c,
 	mew_csv_end_row(csv);
 }
 
-static int stacks(const struct mew_session *s, struct mew_csv *csv, struct mew_buffer *text)
+static int case_stacks(const struct mew_session *s, const struct mew_pcase *c, struct mew_csv *csv,
+		       struct mew_buffer *text)
 {
-	int err = 0;
-	size_t i, k;
+	struct mew_pvalue *values = NULL;
+	size_t n = 0, i;
+	int err = mew_folded(s, c, &values, &n);
 
+	for (i = 0; i < n && !err; i++) {
+		mew_buffer_reset(text);
+		err = mew_folded_text(s, &values[i], text);
+		if (!err)
+			stack_row(s, c, &values[i], csv, text->data);
+	}
+	free(values);
+	return err;
+}
+
+static void stacks_header(const struct mew_session *s, struct mew_csv *csv)
+{
 	header(csv, s->kind == MEW_SESSION_CPU
 			    ? "name,label,stack,samples,self_time"
 			    : "name,label,stack,allocations,bytes,frees,temporary,peak_bytes,"
 			      "held_bytes");
-	for (i = 0; i < s->n_cases && !err; i++) {
-		struct mew_pvalue *values = NULL;
-		size_t n = 0;
+}
 
-		err = mew_folded(s, &s->cases[i], &values, &n);
-		for (k = 0; k < n && !err; k++) {
-			mew_buffer_reset(text);
-			err = mew_folded_text(s, &values[k], text);
-			if (!err)
-				stack_row(s, &s->cases[i], &values[k], csv, text->data);
-		}
-		free(values);
+static int session_stacks(const struct mew_session *s, struct mew_csv *csv, struct mew_buffer *text)
+{
+	int err = 0;
+	size_t i;
+
+	stacks_header(s, csv);
+	for (i = 0; i < s->n_cases && !err; i++)
+		err = case_stacks(s, &s->cases[i], csv, text);
+	return err;
+}
+
+/* Two kinds of rows in one file would be no table: the CPU's, if there are. */
+static int report_stacks(const struct mew_report *r, struct mew_csv *csv, struct mew_buffer *text)
+{
+	const struct mew_session *s = r->cpu ? r->cpu : r->heap;
+	int err = 0;
+	size_t i;
+
+	if (!s)
+		return 0;
+	stacks_header(s, csv);
+	for (i = 0; i < r->n_cases && !err; i++) {
+		const struct mew_pcase *c = r->cpu ? r->cases[i].cpu : r->cases[i].heap;
+
+		if (c)
+			err = case_stacks(s, c, csv, text);
 	}
 	return err;
 }
@@ -229,14 +259,6 @@ static int write_functions(const struct mew_output_input *in, struct mew_csv *cs
 	return 0;
 }
 
-/* Two kinds of rows in one file would be no table: a report shows the CPU's if it has them. */
-static const struct mew_session *session_of(const struct mew_output_input *in)
-{
-	if (in->session)
-		return in->session;
-	return in->report->cpu ? in->report->cpu : in->report->heap;
-}
-
 static int write_csv(const struct mew_output_input *in, const struct mew_output_options *o,
 		     struct mew_buffer *out)
 {
@@ -247,8 +269,9 @@ static int write_csv(const struct mew_output_input *in, const struct mew_output_
 	mew_csv_init(&csv, out);
 	if (o->table == MEW_TABLE_FUNCTIONS)
 		err = write_functions(in, &csv);
-	else if (o->table == MEW_TABLE_STACKS && session_of(in))
-		err = stacks(session_of(in), &csv, &text);
+	else if (o->table == MEW_TABLE_STACKS)
+		err = in->report ? report_stacks(in->report, &csv, &text)
+				 : session_stacks(in->session, &csv, &text);
 	else if (in->report)
 		report_cases(in->report, &csv, &text);
 	else

@@ -121,7 +121,8 @@ static size_t find_module(struct module *modules, size_t n, const char *path)
 
 static void module_note(struct notes *n, const struct module *m, double all)
 {
-	bool own = !strcmp(mew_base_name(m->path), mew_base_name(n->session->program));
+	bool own = !n->session->whole_program &&
+		   !strcmp(mew_base_name(m->path), mew_base_name(n->session->program));
 	struct mew_cell cell;
 
 	if (m->with > 0 || !(m->without / all >= MODULE_SHARE) || !*m->path)

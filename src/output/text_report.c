@@ -116,42 +116,59 @@ static void add_up(struct mew_report_row *sum, const struct mew_report_row *row)
 	sum->held_bytes += row->held_bytes;
 }
 
+/* A function that has nothing of its own and calls little is one of the rest. */
+static bool is_worth_a_row(const struct mew_report_row *row)
+{
+	return row->self_s > 0 || row->tax_s > 0 || row->allocations > 0 || row->peak_bytes > 0 ||
+	       row->held_bytes > 0 || row->total_share >= SHARE_SHOWN;
+}
+
+/* How many rows are left for one line, when `top` are shown (0: all). */
+static size_t count_rest(const struct mew_report_case *c, unsigned top)
+{
+	size_t n = 0, i;
+
+	for (i = 0; top && i < c->n_rows; i++)
+		n += is_worth_a_row(&c->rows[i]);
+	if (!top)
+		return 0;
+	n = c->n_rows - (n < top ? n : top);
+	/* A line that stands for one row could be that row. */
+	return n == 1 ? 0 : n;
+}
+
 static int add_rows(struct mew_table *t, const struct mew_report_case *c, unsigned top)
 {
+	size_t n_rest = count_rest(c, top), n_shown = 0, i;
 	struct mew_report_row rest = {0};
 	struct mew_buffer name = MEW_BUFFER_INIT;
-	size_t shown = c->n_rows, i;
 	int err = 0;
 
-	/* A line that stands for one row could be that row. */
-	if (top && shown > (size_t)top + 1)
-		shown = top;
-	for (i = 0; i < c->n_rows; i++) {
+	for (i = 0; i < c->n_rows && !err; i++) {
 		const struct mew_report_row *row = &c->rows[i];
 		struct mew_pfunction f = {.name = row->name,
 					  .file = row->file,
 					  .line = row->line,
 					  .module = row->module};
 
-		if (i >= shown) {
+		if (n_rest && (n_shown >= top || !is_worth_a_row(row))) {
 			add_up(&rest, row);
 			continue;
 		}
 		mew_buffer_reset(&name);
 		err = mew_pfunction_describe(&f, &name);
-		if (err)
-			goto out;
-		add_row(t, c, row, true, name.data);
+		if (!err)
+			add_row(t, c, row, true, name.data);
+		n_shown++;
 	}
-	mew_buffer_reset(&name);
-	if (shown < c->n_rows) {
-		err = mew_buffer_printf(&name, "%zu more functions", c->n_rows - shown);
+	if (n_rest && !err) {
+		mew_buffer_reset(&name);
+		err = mew_buffer_printf(&name, "%zu more functions", n_rest);
 		if (!err)
 			add_row(t, c, &rest, false, name.data);
 	}
 	if (!err)
 		add_all(t, c);
-out:
 	mew_buffer_done(&name);
 	return err;
 }

@@ -111,6 +111,10 @@ static void a_program_without_debug_info_is_told_how_to_build_it(void **state)
 	      "warning: '/home/me/bench' has no debug info: its functions (75% of the time) have "
 	      "no lines\n"
 	      "hint: build it with -g\n");
+	/* Whoever runs a whole program may not be who builds it. */
+	s->whole_program = 1;
+	check(s, &plain, "");
+	s->whole_program = 0;
 	/* Crt code of a program that has it is none of the user's business. */
 	add(s, "g", "g.c", "/home/me/bench", 3);
 	check(s, &plain, "");

@@ -199,6 +199,7 @@ static void functions_are_rows_with_their_tax(void **state)
 static void stacks_are_rows_by_function_whatever_the_line(void **state)
 {
 	struct mew_session *s = mew_session_new(MEW_SESSION_CPU);
+	struct mew_report *r;
 
 	(void)state;
 	mew_session_case(s, "k", "");
@@ -218,6 +219,12 @@ static void stacks_are_rows_by_function_whatever_the_line(void **state)
 	check(s, NULL, MEW_TABLE_STACKS,
 	      "name,label,stack,allocations,bytes,frees,temporary,peak_bytes,held_bytes\r\n"
 	      "k,,loop;malloc,1,10,0,0,10,0\r\n");
+	/* Of a report: only the cases that it kept. */
+	r = mew_report_new(NULL, s);
+	r->cases[0].heap = NULL;
+	check(NULL, r, MEW_TABLE_STACKS,
+	      "name,label,stack,allocations,bytes,frees,temporary,peak_bytes,held_bytes\r\n");
+	mew_report_free(r);
 	mew_session_free(s);
 }
 

@@ -361,6 +361,66 @@ static void the_columns_have_the_names_of_the_fields(void **state)
 	mew_store_close(st);
 }
 
+/* The next query of the page's EXAMPLES from *at on; NULL: no more. The caller's. */
+static char *next_query(const char **at)
+{
+	static const char begin[] = ".Bd -literal -offset indent\n";
+	const char *from = strstr(*at, begin), *end;
+
+	if (!from)
+		return NULL;
+	from += strlen(begin);
+	end = strstr(from, ".Ed\n");
+	assert_non_null(end);
+	*at = end;
+	return strndup(from, (size_t)(end - from));
+}
+
+static void the_queries_of_the_manual_page_work(void **state)
+{
+	const char *top = getenv("MEW_SRCDIR"), *at;
+	struct mew_store *st = open_store(MEW_STORE_WRITE);
+	struct mew_session *cpu = cpu_session(), *heap = mew_session_new(MEW_SESSION_HEAP);
+	struct mew_buffer path = MEW_BUFFER_INIT;
+	static char page[1 << 16];
+	unsigned n = 0;
+	char *query;
+	FILE *f;
+
+	(void)state;
+	mew_session_case(heap, "k", "");
+	mew_case_value(heap, &heap->cases[0], stack_of(heap, stack_of(heap, 0, "f"), "g"), 1)
+		->peak_bytes = 5;
+	record(st, cpu);
+	record(st, heap);
+	mew_buffer_printf(&path, "%s/doc/man/mew-perf-recording.5", top ? top : ".");
+	f = fopen(path.data, "r");
+	if (!f)
+		fail_msg("cannot open '%s'", path.data);
+	page[fread(page, 1, sizeof(page) - 1, f)] = '\0';
+	fclose(f);
+	at = strstr(page, ".Sh EXAMPLES");
+	assert_non_null(at);
+	for (; (query = next_query(&at)); n++) {
+		struct mew_error error = {0};
+		sqlite3_stmt *stmt = NULL;
+
+		if (mew_sql_prepare(st, query, &stmt, &error) ||
+		    mew_sql_step(st, stmt, &error) != 1)
+			fail_msg("%s: %s", query, *error.text ? error.text : "no row");
+		/* The deepest one ends with the path of frames. */
+		if (strstr(query, "RECURSIVE"))
+			assert_string_equal(mew_sql_text(stmt, 2), "f;g;");
+		sqlite3_finalize(stmt);
+		free(query);
+	}
+	assert_int_equal(n, 4);
+	mew_buffer_done(&path);
+	mew_session_free(cpu);
+	mew_session_free(heap);
+	mew_store_close(st);
+}
+
 /* Runs in a process that then dies. */
 static void die_in_the_second_case(void)
 {
@@ -665,6 +725,7 @@ int main(void)
 		TEST(a_removed_session_leaves_nothing),
 		TEST(functions_and_stacks_are_written_once),
 		TEST(the_columns_have_the_names_of_the_fields),
+		TEST(the_queries_of_the_manual_page_work),
 		TEST(a_killed_process_loses_the_case_in_hand_alone),
 		TEST(two_writers_take_turns),
 		TEST(a_lock_that_stays_is_told),

@@ -122,6 +122,23 @@ static void all_rows_show_in_a_pipe_when_asked_for(void **state)
 	free(text);
 }
 
+static void functions_with_nothing_of_their_own_are_of_the_rest(void **state)
+{
+	char *text;
+
+	(void)state;
+	rows[13].self_s = rows[14].self_s = rows[13].self_share = rows[14].self_share = 0;
+	text = text_of(80, 100);
+	assert_non_null(strstr(text, "  f4"));
+	assert_null(strstr(text, "  f5"));
+	assert_non_null(strstr(text, "     -    -                   -           -      -  2 more "
+				     "functions\n"));
+	free(text);
+	text = text_of(80, 0);
+	assert_non_null(strstr(text, "  f6"));
+	free(text);
+}
+
 static void one_row_is_not_replaced_by_a_line_about_it(void **state)
 {
 	char *text = text_of(80, N_ROWS - 1);
@@ -230,6 +247,7 @@ int main(void)
 		cmocka_unit_test_setup(a_report_in_80_columns, set_up),
 		cmocka_unit_test_setup(a_report_in_120_columns, set_up),
 		cmocka_unit_test_setup(all_rows_show_in_a_pipe_when_asked_for, set_up),
+		cmocka_unit_test_setup(functions_with_nothing_of_their_own_are_of_the_rest, set_up),
 		cmocka_unit_test_setup(one_row_is_not_replaced_by_a_line_about_it, set_up),
 		cmocka_unit_test_setup(a_missing_session_leaves_its_columns_empty, set_up),
 		cmocka_unit_test_setup(cases_that_went_wrong_say_so_in_their_head_line, set_up),
