@@ -218,19 +218,6 @@ static const struct mew_pcounter *counter_of(const struct mew_pcase *c, const ch
 	return NULL;
 }
 
-/* Per second: of the unsampled time, all threads running at once. Under the heap hook there is no
- * speed worth telling. */
-static const char *counter_cell(struct mew_cell *cell, const struct mew_session *s,
-				const struct mew_pcase *c, const struct mew_pcounter *counter)
-{
-	if (counter->kind != MEW_COUNTER_PER_SECOND)
-		return mew_cell_count(cell, counter->value);
-	if (s->kind != MEW_SESSION_CPU)
-		return "-";
-	return mew_cell_rate(cell, counter->value * (c->n_threads ? c->n_threads : 1) /
-					   c->cpu.time_per_iteration_s);
-}
-
 static void last_cells(struct cases *t, const struct mew_pcase *c, const char *last)
 {
 	struct mew_cell cell;
@@ -239,8 +226,10 @@ static void last_cells(struct cases *t, const struct mew_pcase *c, const char *l
 	for (i = 0; i < t->n_counters; i++) {
 		const struct mew_pcounter *counter = counter_of(c, t->counters[i]);
 
-		mew_table_cell(t->table,
-			       counter ? counter_cell(&cell, t->session, c, counter) : "-");
+		mew_table_cell(t->table, !counter ? "-"
+					 : counter->kind == MEW_COUNTER_PER_SECOND
+						 ? mew_cell_rate(&cell, counter->value)
+						 : mew_cell_count(&cell, counter->value));
 	}
 	mew_table_cell(t->table, c->verdict);
 	mew_table_cell(t->table, last);

@@ -215,7 +215,7 @@ static void counters_are_columns_of_their_own(void **state)
 
 	(void)state;
 	mew_case_counter(s, &s->cases[0], "hits", 12, 0);
-	mew_case_counter(s, &s->cases[1], "items", 1000, 2);
+	mew_case_counter(s, &s->cases[1], "items", 12950000, 2);
 	mew_case_counter(s, &s->cases[1], "hits", 12.5, 1);
 	check_golden(s, 0, "cpu_counters_pipe.txt");
 }

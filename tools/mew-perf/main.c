@@ -12,7 +12,8 @@
 #include "say.h"
 
 const struct mew_command *const mew_commands[] = {
-	&mew_command_run, &mew_command_cpu, &mew_command_mem, &mew_command_list, NULL,
+	&mew_command_run,    &mew_command_cpu,  &mew_command_mem,
+	&mew_command_report, &mew_command_list, NULL,
 };
 
 volatile sig_atomic_t mew_interrupted;
