@@ -9,6 +9,8 @@
 #include "session/collect.h"
 
 #define BROKEN_NAME "[broken stack]"
+#define ENTRY_PREFIX "mew_run_"
+#define ENTRY_SUFFIX "(mew_state*)" /* C++ */
 
 /* What tells a child from its siblings. */
 struct key {
@@ -116,6 +118,20 @@ void mew_collect_forget(struct mew_collect *c)
 	}
 }
 
+/* The function that MEW_BENCHMARK(name, state) makes of an entry is to its author the entry. */
+static const char *entry_name(struct mew_session *s, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (strncmp(name, ENTRY_PREFIX, sizeof ENTRY_PREFIX - 1))
+		return name;
+	if (n > sizeof ENTRY_SUFFIX - 1 &&
+	    !strcmp(name + n - (sizeof ENTRY_SUFFIX - 1), ENTRY_SUFFIX))
+		n -= sizeof ENTRY_SUFFIX - 1;
+	n -= sizeof ENTRY_PREFIX - 1;
+	return mew_session_printf(s, "%.*s", (int)n, name + sizeof ENTRY_PREFIX - 1);
+}
+
 /* The session's stack for one frame of pcs below parent: the inlined functions are frames of their
  * own. */
 static uint32_t convert_frame(const struct mew_collect_node *n, struct mew_session *s,
@@ -140,8 +156,10 @@ static uint32_t convert_frame(const struct mew_collect_node *n, struct mew_sessi
 	}
 	for (unsigned i = n_frames; i-- > 0 && stack != UINT32_MAX;) {
 		const struct mew_function *f = frames[i].function;
-		uint32_t id = mew_session_function(s, f->name, f->file ? f->file : "", f->line,
-						   f->module ? f->module : "");
+		const char *name = entry_name(s, f->name);
+		uint32_t id = !name ? UINT32_MAX
+				    : mew_session_function(s, name, f->file ? f->file : "", f->line,
+							   f->module ? f->module : "");
 
 		if (id == UINT32_MAX)
 			return id;

@@ -12,21 +12,21 @@ bench=$MEW_BUILDDIR/tests/fixtures/acceptance
 # share CASE FUNCTION: of the case's self time, by the functions table.
 share()
 {
-	sqlite3 x.db "select coalesce(sum(cs.weight_s) filter (where f.name = '$2'), 0) / sum(cs.weight_s)
-		from cpu_stack cs join case_ c on c.id = cs.case_id
-		join stack s on s.id = cs.stack_id join function f on f.id = s.function_id
+	sqlite3 x.db "select coalesce(sum(cs.weight) filter (where f.name = '$2'), 0) / sum(cs.weight)
+		from cpu_stack cs join case_ c on c.id = cs.case_
+		join stack s on s.id = cs.stack join function f on f.id = s.function
 		where c.name = '$1'"
 }
 
 # anywhere CASE FUNCTION: samples with the function at any depth.
 anywhere()
 {
-	sqlite3 x.db "with recursive up(case_id, samples, id) as (
-			select cs.case_id, cs.samples, cs.stack_id from cpu_stack cs
-			union all select up.case_id, up.samples, s.parent_id from up join stack s on s.id = up.id
-				where s.parent_id is not null)
+	sqlite3 x.db "with recursive up(c, samples, id) as (
+			select cs.case_, cs.samples, cs.stack from cpu_stack cs
+			union all select up.c, up.samples, s.parent from up join stack s on s.id = up.id
+				where s.parent > 0)
 		select coalesce(sum(up.samples), 0) from up join stack s on s.id = up.id
-		join function f on f.id = s.function_id join case_ c on c.id = up.case_id
+		join function f on f.id = s.function join case_ c on c.id = up.c
 		where c.name = '$1' and f.name = '$2'"
 }
 
@@ -70,6 +70,6 @@ esac
 rm -f x.db
 run 0 "$MEW_PERF" cpu -k '^pause$' --interval 1ms -n 32000 -d x.db -o x.csv "$bench"
 holds "enough samples" "$(cell x.csv pause sample_count) >= 2500"
-weights=$(sqlite3 x.db "select sum(cs.weight_s) from cpu_stack cs")
+weights=$(sqlite3 x.db "select sum(cs.weight) from cpu_stack cs")
 holds "weights are the CPU time of the loop" "abs($weights / ($(cell x.csv pause wall_time) -
 	$(cell x.csv pause off_cpu_time)) - 1) <= 0.06"

@@ -13,8 +13,8 @@ bench=$MEW_BUILDDIR/tests/fixtures/acceptance
 # self CASE FUNCTION: its self time, s
 self()
 {
-	sqlite3 x.db "select coalesce(sum(cs.weight_s), 0) from cpu_stack cs join case_ c on c.id = cs.case_id
-		join stack s on s.id = cs.stack_id join function f on f.id = s.function_id
+	sqlite3 x.db "select coalesce(sum(cs.weight), 0) from cpu_stack cs join case_ c on c.id = cs.case_
+		join stack s on s.id = cs.stack join function f on f.id = s.function
 		where c.name = '$1' and f.name = '$2'"
 }
 

@@ -10,12 +10,12 @@
 need sqlite3
 threads=$MEW_BUILDDIR/tests/fixtures/threads
 run 0 "$MEW_PERF" cpu -d x.db -o x.csv "$threads"
-share=$(sqlite3 x.db "select sum(cs.weight_s) filter (where f.name = 'three') / sum(cs.weight_s)
-	from cpu_stack cs join stack s on s.id = cs.stack_id join function f on f.id = s.function_id
+share=$(sqlite3 x.db "select sum(cs.weight) filter (where f.name = 'three') / sum(cs.weight)
+	from cpu_stack cs join stack s on s.id = cs.stack join function f on f.id = s.function
 	where f.name in ('three', 'one')")
 holds "three has three quarters" "abs($share - 0.75) <= 0.04"
 holds "both threads are there" "$(sqlite3 x.db "select count(distinct f.name) from cpu_stack cs
-	join stack s on s.id = cs.stack_id join function f on f.id = s.function_id
+	join stack s on s.id = cs.stack join function f on f.id = s.function
 	where f.name in ('three', 'one')") == 2"
 holds "stacks are whole" "$(cell x.csv threads truncated) <= 0.01 * $(cell x.csv threads sample_count)"
 
