@@ -33,6 +33,8 @@ static void verdict(struct mew_csv *csv, const struct mew_pcase *c, struct mew_b
 	mew_buffer_reset(text);
 	mew_buffer_printf(text, "%s: %s", c->result == MEW_RESULT_SKIPPED ? "skipped" : "failed",
 			  c->reason);
+	if (mew_case_measured(c) && strcmp(c->verdict, "ok") != 0)
+		mew_buffer_printf(text, "; %s", c->verdict);
 	mew_csv_text(csv, text->data);
 	if (text->error)
 		csv->out->error = text->error;
@@ -93,7 +95,7 @@ static void session_cases(const struct mew_session *s, struct mew_csv *csv, stru
 
 		mew_csv_text(csv, c->key);
 		mew_csv_text(csv, c->label);
-		if (c->result != MEW_RESULT_OK)
+		if (!mew_case_measured(c))
 			for (k = 0; k < (is_cpu ? CPU_FIELDS : HEAP_FIELDS); k++)
 				mew_csv_empty(csv);
 		else if (is_cpu)

@@ -160,7 +160,7 @@ int mew_output_stacks(const struct mew_report *r, enum mew_stack_view view,
 		const struct mew_pcase *c =
 			view == MEW_STACKS_CPU ? r->cases[i].cpu : r->cases[i].heap;
 
-		if (!c || c->result != MEW_RESULT_OK)
+		if (!c || !mew_case_measured(c))
 			continue;
 		if (!first)
 			mew_buffer_putc(out, '\n');

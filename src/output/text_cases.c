@@ -56,11 +56,6 @@ static int find_counters(struct cases *t)
 	return 0;
 }
 
-static bool has_figures(const struct mew_pcase *c)
-{
-	return c->result == MEW_RESULT_OK;
-}
-
 /* Whether some case spends so much of its time in the kernel (off: off the CPU). */
 static bool any_time(const struct mew_session *s, bool off)
 {
@@ -69,7 +64,7 @@ static bool any_time(const struct mew_session *s, bool off)
 	for (i = 0; i < s->n_cases; i++) {
 		const struct mew_cpu_row *row = &s->cases[i].cpu;
 
-		if (has_figures(&s->cases[i]) &&
+		if (mew_case_measured(&s->cases[i]) &&
 		    mew_time_share(row, off ? row->off_cpu_time_s : row->kernel_time_s) >=
 			    SHARE_SHOWN)
 			return true;
@@ -183,7 +178,7 @@ static bool keeps_room(const struct mew_session *s)
 
 	for (i = 0; i < s->n_cases; i++)
 		if (!is_whole_number(s->cases[i].heap.allocations_per_iteration) &&
-		    has_figures(&s->cases[i]))
+		    mew_case_measured(&s->cases[i]))
 			return false;
 	return true;
 }
@@ -231,7 +226,7 @@ static void last_cells(struct cases *t, const struct mew_pcase *c, const char *l
 						 ? mew_cell_rate(&cell, counter->value)
 						 : mew_cell_count(&cell, counter->value));
 	}
-	mew_table_cell(t->table, c->verdict);
+	mew_table_cell(t->table, c->result == MEW_RESULT_OK ? c->verdict : "failed");
 	mew_table_cell(t->table, last);
 }
 
@@ -266,7 +261,7 @@ static void add_rows(struct cases *t)
 		mew_table_row(t->table, mark_of(c));
 		mew_table_cell(t->table, c->key);
 		mew_table_cell(t->table, c->label);
-		if (!has_figures(c)) {
+		if (!mew_case_measured(c)) {
 			reason_cells(t, c);
 		} else if (s->kind == MEW_SESSION_CPU) {
 			cpu_cells(t->table, c);

@@ -175,7 +175,7 @@ static int add_rows(struct mew_table *t, const struct mew_report_case *c, unsign
 
 static bool has_figures(const struct mew_pcase *c)
 {
-	return c && c->result == MEW_RESULT_OK;
+	return c && mew_case_measured(c);
 }
 
 /* The next part of a head line, behind a colon or a comma. */

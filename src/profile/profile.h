@@ -121,6 +121,13 @@ struct mew_pcase {
 	int64_t id; /* in the recording; 0: not stored */
 };
 
+/* Whether c has figures: a case that failed may have those up to its failure. */
+static inline int mew_case_measured(const struct mew_pcase *c)
+{
+	return c->result == MEW_RESULT_OK || (c->cpu.profiler && c->cpu.profiler[0]) ||
+	       (c->heap.profiler && c->heap.profiler[0]);
+}
+
 struct mew_session {
 	enum mew_session_kind kind;
 	int64_t id; /* in the recording; 0: not stored */
