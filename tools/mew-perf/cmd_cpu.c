@@ -37,7 +37,7 @@ const struct mew_command mew_command_cpu = {
 	.operands = "[--] PROGRAM [ARG...]",
 	.summary = "sample the timing loop of each case",
 	.description = "Sample the timing loop of each case of PROGRAM: its time, the hottest "
-		       "function, time\nin the kernel and off the CPU. A program without libmew "
+		       "function, time in the kernel and off the CPU. A program without libmew "
 		       "is one case.",
 	.takes_program = 1,
 	.options = options,

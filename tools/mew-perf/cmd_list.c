@@ -228,7 +228,7 @@ const struct mew_command mew_command_list = {
 	.operands = "[PROGRAM [ARG...] | --events[=GLOB] | --formats]",
 	.summary = "the cases of a program, events, formats",
 	.description = "List the cases of PROGRAM, or the events or formats there are. Only a "
-		       "program linked\nwith libmew is started; none of its cases runs.",
+		       "program linked with libmew is started; none of its cases runs.",
 	.takes_program = 1,
 	.options = options,
 	.run = run,

@@ -42,7 +42,7 @@ const struct mew_command mew_command_mem = {
 	.operands = "[--] PROGRAM [ARG...]",
 	.summary = "track the heap of the timing loop of each case (also: heap)",
 	.description = "Track what the timing loop of each case of PROGRAM takes from the heap: "
-		       "exact counts,\nbytes, the peak, and the functions that allocate. A program "
+		       "exact counts, bytes, the peak, and the functions that allocate. A program "
 		       "without libmew is one case.",
 	.takes_program = 1,
 	.options = options,

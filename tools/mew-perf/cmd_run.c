@@ -131,7 +131,7 @@ const struct mew_command mew_command_run = {
 	.operands = "[--] PROGRAM [ARG...]",
 	.summary = "cpu, then mem, then report",
 	.description = "Sample the timing loop of each case of PROGRAM, then track its heap, then "
-		       "join both by\nfunction. Files of -o and --csv hold the join.",
+		       "join both by function. Files of -o and --csv hold the join.",
 	.takes_program = 1,
 	.options = options,
 	.run = run,

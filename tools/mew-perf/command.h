@@ -26,7 +26,7 @@ struct mew_command {
 	const char *alias;       /* NULL: none */
 	const char *operands;    /* as in the usage line; "" for none */
 	const char *summary;     /* a line of `mew-perf -h` */
-	const char *description; /* a paragraph for `mew-perf NAME -h`, lines broken */
+	const char *description; /* a paragraph for `mew-perf NAME -h`, of one line */
 	int takes_program;       /* completion: the first operand is a program */
 	const struct mew_option *const *options; /* NULL at the end */
 	/* argv[0..argc) are the operands. The exit status. */

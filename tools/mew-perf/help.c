@@ -74,7 +74,8 @@ void mew_help_command(const struct mew_command *command, struct mew_buffer *out)
 			  *command->operands ? " " : "", command->operands);
 	if (command->alias)
 		mew_buffer_printf(out, "   or: mew-perf %s ...\n", command->alias);
-	mew_buffer_printf(out, "%s\n\n", command->description);
+	wrap(out, command->description, 0);
+	mew_buffer_putc(out, '\n');
 	for (const struct mew_option *const *o = command->options; *o; o++)
 		help_option(*o, out);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "results.h"
@@ -20,6 +21,11 @@ static int has_extension(const char *path, const char *extension)
 	return n > m && !strcmp(path + n - m, extension);
 }
 
+static int has_some_extension(const char *path)
+{
+	return strchr(mew_base_name(path), '.') != NULL;
+}
+
 static void hint_formats(void)
 {
 	struct mew_buffer text = MEW_BUFFER_INIT;
@@ -32,20 +38,27 @@ static void hint_formats(void)
 	mew_buffer_done(&text);
 }
 
-/* A file appears by a rename in its folder, so the folder must be writable. */
+/* May path be written, as far as can be told before? A file appears by a rename in its folder. */
 static int can_write(const char *path)
 {
-	char *copy;
-	int err = 0;
+	struct stat st;
+	int is_there = !stat(path, &st), err = 0;
+	char *real;
 
-	if (!access(path, F_OK) && access(path, W_OK))
+	if (!is_there && errno != ENOENT)
 		return -errno;
-	copy = strdup(path);
-	if (!copy)
-		return -ENOMEM;
-	if (access(dirname(copy), W_OK | X_OK))
+	if (is_there && S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (is_there && access(path, W_OK))
+		return -errno;
+	if (is_there && !S_ISREG(st.st_mode))
+		return 0;
+	real = is_there ? realpath(path, NULL) : strdup(path);
+	if (!real)
+		return -errno;
+	if (access(dirname(real), W_OK | X_OK))
 		err = -errno;
-	free(copy);
+	free(real);
 	return err;
 }
 
@@ -53,6 +66,8 @@ static int check_file(const struct mew_options *o, struct mew_output_file *f)
 {
 	int err;
 
+	if (!f->format && !has_some_extension(f->path))
+		f->format = o->format;
 	if (!f->format)
 		f->format = mew_output_format_by_path(f->path);
 	if (!f->format)
