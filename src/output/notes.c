@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,34 +192,4 @@ void mew_output_notes(const struct mew_session *s, const struct mew_output_optio
 	module_notes(&n);
 	shortened_note(&n);
 	mew_buffer_done(&n.line);
-}
-
-static void range(struct mew_buffer *out, const char *before, double low, double high)
-{
-	struct mew_cell cell;
-
-	if (isnan(low))
-		return;
-	mew_buffer_printf(out, "%s%s", before, mew_cell_time(&cell, low));
-	if (high > low)
-		mew_buffer_printf(out, " to %s", mew_cell_time(&cell, high));
-}
-
-int mew_output_engine(const struct mew_session *s, struct mew_buffer *out)
-{
-	double interval[2] = {NAN, NAN}, pause[2] = {NAN, NAN};
-	size_t i;
-
-	for (i = 0; i < s->n_cases; i++) {
-		const struct mew_cpu_row *row = &s->cases[i].cpu;
-
-		interval[0] = fmin(interval[0], row->interval_s);
-		interval[1] = fmax(interval[1], row->interval_s);
-		pause[0] = fmin(pause[0], row->pause_cost_s);
-		pause[1] = fmax(pause[1], row->pause_cost_s);
-	}
-	mew_buffer_puts(out, s->engine);
-	range(out, " every ", interval[0], interval[1]);
-	range(out, "; a pause costs ", pause[0], pause[1]);
-	return out->error;
 }

@@ -53,10 +53,6 @@ typedef void (*mew_output_note_fn)(void *arg, const char *line);
 void mew_output_notes(const struct mew_session *s, const struct mew_output_options *o,
 		      mew_output_note_fn fn, void *arg);
 
-/* What holds for all rows, for a line before the table: "perf_event:cpu-clock:u every 1 ms; pauses
- * cost 5.3 us". Appends to out. 0 or -ENOMEM. */
-int mew_output_engine(const struct mew_session *s, struct mew_buffer *out);
-
 /* report --stacks: the hottest stacks of each case, or those that hold the peak, or what is held at
  * the loop's end. */
 int mew_output_stacks(const struct mew_report *r, enum mew_stack_view view,

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <regex.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 
 #include "base/array.h"
 #include "base/buffer.h"
+#include "profile/filter.h"
 #include "session/engine.h"
 
 /* Cases that a program may list; more is no list but noise. */
@@ -160,45 +160,6 @@ int mew_session_list(char *const *argv, struct mew_listed_case **ret, size_t *re
 
 /* ---- filters ---- */
 
-static int compile(const struct mew_run_options *o, regex_t *ret, struct mew_error *error)
-{
-	for (size_t i = 0; i < o->n_filters; i++) {
-		const char *text = o->filters[i] + (o->filters[i][0] == '-');
-		int code = regcomp(&ret[i], text, REG_EXTENDED | REG_NOSUB);
-
-		if (code) {
-			char why[128];
-
-			regerror(code, &ret[i], why, sizeof why);
-			while (i-- > 0)
-				regfree(&ret[i]);
-			return mew_error_set(error, -EINVAL, "bad filter '%s': %s", text, why);
-		}
-	}
-	return 0;
-}
-
-/* Chosen by any filter that includes (or none there), and by no filter that excludes. */
-static int chosen(const struct mew_run_options *o, const regex_t *filters,
-		  const struct mew_listed_case *c)
-{
-	int any = 0, hit = 0;
-
-	for (size_t i = 0; i < o->n_filters; i++) {
-		int match = !regexec(&filters[i], c->key, 0, NULL, 0) ||
-			    (c->label[0] && !regexec(&filters[i], c->label, 0, NULL, 0));
-
-		if (o->filters[i][0] == '-') {
-			if (match)
-				return 0;
-		} else {
-			any = 1;
-			hit |= match;
-		}
-	}
-	return !any || hit;
-}
-
 static int no_match(const struct listing *l, struct mew_error *error)
 {
 	struct mew_buffer b;
@@ -214,33 +175,28 @@ static int no_match(const struct listing *l, struct mew_error *error)
 
 static int filter(const struct mew_run_options *o, struct listing *l, struct mew_error *error)
 {
-	regex_t *filters = calloc(o->n_filters + 1, sizeof *filters);
-	size_t k = 0;
-	int err;
+	struct mew_error why = {0};
+	struct mew_filter *f = mew_filter_new(o->filters, o->n_filters, &why);
+	struct mew_listed_case *kept = NULL;
+	size_t n = 0;
+	int err = 0;
 
-	if (!filters)
-		return mew_error_set(error, -ENOMEM, "out of memory");
-	err = compile(o, filters, error);
+	if (!f)
+		return mew_error_set(error, why.code, "%s", why.text);
+	kept = calloc(l->n + 1, sizeof *kept);
+	for (size_t i = 0; kept && i < l->n; i++)
+		if (mew_filter_chooses(f, l->cases[i].key, l->cases[i].label))
+			kept[n++] = l->cases[i];
+	if (!kept)
+		err = mew_error_set(error, -ENOMEM, "out of memory");
+	else if (!n)
+		err = no_match(l, error);
 	if (!err) {
-		struct listing kept = {0};
-
-		kept.cases = calloc(l->n + 1, sizeof *kept.cases);
-		for (size_t i = 0; kept.cases && i < l->n; i++)
-			if (chosen(o, filters, &l->cases[i]))
-				kept.cases[k++] = l->cases[i];
-		if (!kept.cases)
-			err = mew_error_set(error, -ENOMEM, "out of memory");
-		else if (!k)
-			err = no_match(l, error);
-		if (!err) {
-			memcpy(l->cases, kept.cases, k * sizeof *kept.cases);
-			l->n = k;
-		}
-		free(kept.cases);
-		for (size_t i = 0; i < o->n_filters; i++)
-			regfree(&filters[i]);
+		memcpy(l->cases, kept, n * sizeof *kept);
+		l->n = n;
 	}
-	free(filters);
+	free(kept);
+	mew_filter_free(f);
 	return err;
 }
 

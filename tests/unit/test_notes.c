@@ -140,27 +140,6 @@ static void shortened_names_are_told_once(void **state)
 	mew_session_free(s);
 }
 
-static void the_engine_line_holds_for_all_rows(void **state)
-{
-	struct mew_session *s = mew_session_new(MEW_SESSION_CPU);
-	struct mew_buffer b = MEW_BUFFER_INIT;
-
-	(void)state;
-	s->engine = "perf_event:cpu-clock:u";
-	mew_session_case(s, "skipped", "");
-	mew_session_case(s, "a", "")->cpu.interval_s = 1e-3;
-	mew_output_engine(s, &b);
-	assert_string_equal(b.data, "perf_event:cpu-clock:u every 1.000 ms");
-	mew_session_case(s, "b", "")->cpu.interval_s = 1e-4;
-	s->cases[2].cpu.pause_cost_s = 5.3e-6;
-	mew_buffer_reset(&b);
-	mew_output_engine(s, &b);
-	assert_string_equal(b.data, "perf_event:cpu-clock:u every 100.0 us to 1.000 ms; a pause "
-				    "costs 5.300 us");
-	mew_buffer_done(&b);
-	mew_session_free(s);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,7 +148,6 @@ int main(void)
 		cmocka_unit_test(a_failed_case_is_a_warning_and_a_skipped_one_is_not),
 		cmocka_unit_test(a_program_without_debug_info_is_told_how_to_build_it),
 		cmocka_unit_test(shortened_names_are_told_once),
-		cmocka_unit_test(the_engine_line_holds_for_all_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
