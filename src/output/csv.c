@@ -145,7 +145,8 @@ static void functions(const struct mew_report *r, struct mew_csv *csv)
 	size_t i, k;
 
 	header(csv, "name,label,function,file,line,module,self_time,tax_time,total_time,"
-		    "allocations_per_iteration,bytes_per_iteration,peak_bytes,held_bytes");
+		    "self_share,tax_share,total_share,allocations_per_iteration,"
+		    "bytes_per_iteration,peak_bytes,peak_share,held_bytes");
 	for (i = 0; i < r->n_cases; i++) {
 		for (k = 0; k < r->cases[i].n_rows; k++) {
 			const struct mew_report_row *row = &r->cases[i].rows[k];
@@ -159,9 +160,13 @@ static void functions(const struct mew_report *r, struct mew_csv *csv)
 			mew_csv_double(csv, row->self_s);
 			mew_csv_double(csv, row->tax_s);
 			mew_csv_double(csv, row->total_s);
+			mew_csv_double(csv, row->self_share);
+			mew_csv_double(csv, row->tax_share);
+			mew_csv_double(csv, row->total_share);
 			mew_csv_double(csv, row->allocations);
 			mew_csv_double(csv, row->bytes);
 			mew_csv_double(csv, row->peak_bytes);
+			mew_csv_double(csv, row->peak_share);
 			mew_csv_double(csv, row->held_bytes);
 			mew_csv_end_row(csv);
 		}

@@ -41,7 +41,7 @@ head -1 out | grep -qE 'n=1000: [0-9.]+ [mu]s/iter, 1 allocs/iter, peak 4000 B, 
 pass "both sessions are joined"
 
 run 0 "$MEW_PERF" report --csv --sort name
-[ "$(head -1 out)" = "$(printf 'name,label,function,file,line,module,self_time,tax_time,total_time,allocations_per_iteration,bytes_per_iteration,peak_bytes,held_bytes\r')" ] ||
+[ "$(head -1 out)" = "$(printf 'name,label,function,file,line,module,self_time,tax_time,total_time,self_share,tax_share,total_share,allocations_per_iteration,bytes_per_iteration,peak_bytes,peak_share,held_bytes\r')" ] ||
 	fail "the header is another" out
 awk -F, 'NR > 1 && $3 != "" && $3 < last && $1 $2 == of { exit 1 } { last = $3; of = $1 $2 }' out ||
 	fail "rows are not sorted by name" out
@@ -51,7 +51,7 @@ pass "CSV has one row a function, sorted as asked for"
 run 0 "$MEW_PERF" report --csv -k 'n=1000$'
 cp out functions
 run 0 "$MEW_PERF" report --csv --table=cases -k 'n=1000$'
-awk -F, 'FNR == 1 { file++ } FNR > 1 && file == 1 { time += $(NF - 6) + $(NF - 5); n += $(NF - 3); bytes += $(NF - 2) }
+awk -F, 'FNR == 1 { file++ } FNR > 1 && file == 1 { time += $7 + $8; n += $13; bytes += $14 }
 	FNR > 1 && file == 2 { want = $4 + $5; wn = $8; wbytes = $9 }
 	END { d = time / want - 1; exit !(d < 1e-6 && d > -1e-6 && n == wn && bytes == wbytes && n == 1) }' \
 	functions out || fail "the rows do not add up" functions out

@@ -177,15 +177,17 @@ static void functions_are_rows_with_their_tax(void **state)
 	add_stack(s, (const char *const[]){"loop", NULL}, 0, 1, 0.5, 0);
 	check(s, NULL, MEW_TABLE_FUNCTIONS,
 	      "name,label,function,file,line,module,self_time,tax_time,total_time,"
-	      "allocations_per_iteration,bytes_per_iteration,peak_bytes,held_bytes\r\n"
-	      "k,l,loop,/s/a.c,7,/bin/b,0.5,0.25,0.75,,,,\r\n");
+	      "self_share,tax_share,total_share,allocations_per_iteration,bytes_per_iteration,"
+	      "peak_bytes,peak_share,held_bytes\r\n"
+	      "k,l,loop,/s/a.c,7,/bin/b,0.5,0.25,0.75,0.666666667,0.333333333,1,,,,,\r\n");
 	mew_session_case(heap, "k", "l")->heap.iterations = 2;
 	add_stack(heap, (const char *const[]){"loop", "malloc", NULL}, 0, 1, 0, 100);
 	r = mew_report_new(s, heap);
 	check(NULL, r, MEW_TABLE_FUNCTIONS,
 	      "name,label,function,file,line,module,self_time,tax_time,total_time,"
-	      "allocations_per_iteration,bytes_per_iteration,peak_bytes,held_bytes\r\n"
-	      "k,l,loop,/s/a.c,7,/bin/b,0.5,0.25,0.75,0.5,50,100,0\r\n");
+	      "self_share,tax_share,total_share,allocations_per_iteration,bytes_per_iteration,"
+	      "peak_bytes,peak_share,held_bytes\r\n"
+	      "k,l,loop,/s/a.c,7,/bin/b,0.5,0.25,0.75,0.666666667,0.333333333,1,0.5,50,100,1,0\r\n");
 	check(NULL, r, MEW_TABLE_CASES,
 	      "name,label,time_per_iteration,self_time,tax_time,kernel_time,off_cpu_time,"
 	      "allocations_per_iteration,bytes_per_iteration,peak_bytes,held_bytes,"
