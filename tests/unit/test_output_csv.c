@@ -187,7 +187,8 @@ static void functions_are_rows_with_their_tax(void **state)
 	      "name,label,function,file,line,module,self_time,tax_time,total_time,"
 	      "self_share,tax_share,total_share,allocations_per_iteration,bytes_per_iteration,"
 	      "peak_bytes,peak_share,held_bytes\r\n"
-	      "k,l,loop,/s/a.c,7,/bin/b,0.5,0.25,0.75,0.666666667,0.333333333,1,0.5,50,100,1,0\r\n");
+	      "k,l,loop,/s/a.c,7,/bin/"
+	      "b,0.5,0.25,0.75,0.666666667,0.333333333,1,0.5,50,100,1,0\r\n");
 	check(NULL, r, MEW_TABLE_CASES,
 	      "name,label,time_per_iteration,self_time,tax_time,kernel_time,off_cpu_time,"
 	      "allocations_per_iteration,bytes_per_iteration,peak_bytes,held_bytes,"
