@@ -34,7 +34,7 @@ done
 
 # Ctrl-C: what was finished is there.
 rm -f x.db
-"$MEW_PERF" cpu -n 20 -k '^(family/case:0|hangs)$' -d x.db -o x.csv "$bench" >out 2>err &
+env --default-signal=INT timeout --foreground 60 "$MEW_PERF" cpu -n 20 -k '^(family/case:0|hangs)$' -d x.db -o x.csv "$bench" >out 2>err &
 pid=$!
 for i in 1 2 3 4 5 6 7 8 9 10; do
 	sleep 0.5

@@ -41,16 +41,19 @@ check_only_hot()
 }
 
 need sqlite3
+# The case's own readings are of all rounds, paused_time is of the sampled ones: where another program takes the
+# processor in one of them alone they differ, so there are three tries.
 for mode in ioctl clock auto; do
-	rm -f x.db
-	run 0 "$MEW_PERF" cpu --pause=$mode -k '^pause$' -d x.db -o x.csv "$bench"
+	for try in 1 2 3; do
+		rm -f x.db
+		run 0 "$MEW_PERF" cpu --pause=$mode -k '^pause$' -d x.db -o x.csv "$bench"
+		own=$(awk '$1 == "decoy" { print $3 / $4 }' err)
+		bounds="0.95 * $own * $(cell x.csv pause iterations) <= $(cell x.csv pause paused_time) <= (1.05 * $own +
+			$(cell x.csv pause pause_cost)) * $(cell x.csv pause iterations)"
+		python3 -c "import sys; sys.exit(not ($bounds))" && break
+	done
 	check_only_hot pause
-	paused=$(cell x.csv pause paused_time)
-	iterations=$(cell x.csv pause iterations)
-	own=$(awk '$1 == "decoy" { print $3 / $4 }' err)
-	cost=$(cell x.csv pause pause_cost)
-	holds "paused time by $mode" \
-		"0.95 * $own * $iterations <= $paused <= (1.05 * $own + $cost) * $iterations"
+	holds "paused time by $mode (try $try)" "$bounds"
 done
 
 rm -f x.db
