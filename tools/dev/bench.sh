@@ -1,46 +1,443 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What the profiler costs: the same benchmark alone, sampled, and with the heap hook, side by side.
-# Figures for people, never a test: they differ from machine to machine and from run to run.
+# bench.sh [TOPIC...]: figures of speed for people, never a test. `make bench` builds what it needs.
+# The rows of a table run in turns, round by round. The figure is the median over the rounds; ADDED
+# and RATIO are against the base row of the same round, then the median; SPREAD is the lowest and
+# the highest ratio. That of a base is of its own rounds: the noise of the machine.
+#
+# shellcheck disable=SC2317 # functions are called by their names
 
-build=${MEW_BUILDDIR:-$(cd "$(dirname "$0")/../.." && pwd)/build}
+# shellcheck source=tools/dev/lib.sh
+. "$(dirname "$0")/lib.sh"
+LC_ALL=C
+export LC_ALL
+unset MEW_PERF_DB MEW_PERF_SOCKET
+
+topics='loop pause heap sampling report'
+build=${MEW_BUILDDIR:-$dev_top/build}
 mew_perf=${MEW_PERF:-$build/mew-perf}
-program=$build/examples/bench_sqlite
-for file in "$mew_perf" "$program"; do
-	[ -x "$file" ] || {
-		echo "bench.sh: no '$file': run make first" >&2
-		exit 1
-	}
+programs=$build/tests/bench
+status=0
+
+complain()
+{
+	echo "${0##*/}: $*" >&2
+	status=1
+}
+
+for topic; do
+	case " $topics " in
+	*" $topic "*) ;;
+	*)
+		echo "usage: ${0##*/} [TOPIC...]; the topics are: $topics" >&2
+		exit 2
+		;;
+	esac
 done
 
-# seconds COMMAND...: prints the wall time of the fastest of five runs.
-seconds()
+# LD_PRELOAD cannot name a path with a blank.
+work=$(mktemp -d /tmp/mew-bench.XXXXXX) || die 'no temporary directory'
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# built FILE...: all are there.
+built()
 {
-	for _ in 1 2 3 4 5; do
-		start=$(date +%s%N)
-		"$@" >/dev/null 2>&1 </dev/null || return 1
-		end=$(date +%s%N)
-		echo $((end - start))
-	done | sort -n | sed -n 1p
+	for file; do
+		[ -e "$file" ] || {
+			complain "$topic: no '$file': \`make bench\` builds it"
+			return 1
+		}
+	done
 }
 
-show()
+# ---- tables ----
+
+# begin TITLE
+begin()
 {
+	title=$1
+	n_rows=0
+	group=0
+	: >"$work/rows"
+	: >"$work/values"
+}
+
+# base NAME FUNCTION [WORD...]: a row that those after it are measured against. The function prints
+# the row's figures, parted by blanks; `-` is none.
+base()
+{
+	group=$((group + 1))
+	row "$@"
+}
+
+# row NAME FUNCTION [WORD...]
+row()
+{
+	n_rows=$((n_rows + 1))
 	name=$1
 	shift
-	ns=$(seconds "$@") || {
-		echo "bench.sh: '$*' failed" >&2
-		exit 1
-	}
-	: "${base:=$ns}"
-	awk -v name="$name" -v ns="$ns" -v base="$base" \
-		'BEGIN { printf "%-12s %10.1f ms  %6.2fx\n", name, ns / 1e6, ns / base }'
+	printf '%s\t%s\t%s\t%s\n' "$n_rows" "$group" "$name" "$*" >>"$work/rows"
 }
 
-# mem's figures cover the same number of iterations in each row.
-show 'heap of 10' "$mew_perf" mem --no-db -q -n 10 "$program"
-show 'heap of 100' "$mew_perf" mem --no-db -q -n 100 "$program"
-show 'heap of 1000' "$mew_perf" mem --no-db -q -n 1000 "$program"
-echo
-echo 'slowdown of the sampled loop, case by case:'
-"$mew_perf" cpu --no-db -q --csv=- "$program" </dev/null
+# absent NAME REASON: a row that cannot be measured here.
+absent()
+{
+	n_rows=$((n_rows + 1))
+	printf '%s\t%s\t%s\n' "$n_rows" "$group" "$1" >>"$work/rows"
+	printf '%s\tabsent\t%s\n' "$n_rows" "$2" >>"$work/values"
+}
+
+# measure ROUNDS: a row that fails is tried no more.
+measure()
+{
+	n_rounds=$1
+	tab=$(printf '\t')
+	for round in $(seq "$n_rounds"); do
+		while IFS=$tab read -r number _ name call <&3; do
+			grep -q "^$number${tab}absent" "$work/values" && continue
+			# shellcheck disable=SC2086 # the words of a call hold no blanks
+			if figures=$($call 2>"$work/err" </dev/null) && [ -n "$figures" ]; then
+				printf '%s\t%s\t%s\n' "$number" "$round" "$figures"
+			else
+				complain "$topic: '$name' failed"
+				tail -n 5 "$work/err" >&2
+				printf '%s\tabsent\tfailed\n' "$number"
+			fi >>"$work/values"
+		done 3<"$work/rows"
+	done
+}
+
+# show FIELD UNIT [TITLE]: the table of one of the figures. Rows without it are left out.
+show()
+{
+	awk -F '\t' -v field="$1" -v unit="$2" -v title="${3:-$title}" -v rounds="$n_rounds" '
+	function sort(v, n,    i, j, x)
+	{
+		for (i = 2; i <= n; i++) {
+			x = v[i]
+			for (j = i - 1; j > 0 && v[j] > x; j--)
+				v[j + 1] = v[j]
+			v[j + 1] = x
+		}
+	}
+	function middle(v, n)
+	{
+		return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
+	}
+	function number(x,    a)
+	{
+		a = x < 0 ? -x : x
+		if (a < 0.005)
+			return "0.00"
+		return sprintf(a >= 1000 ? "%.0f" : a >= 100 ? "%.1f" : "%.2f", x)
+	}
+	function line(name, figure, added, ratio, spread)
+	{
+		printf "  %-36s %8s %9s %7s  %s\n", name, figure, added, ratio, spread
+	}
+	NR == FNR {
+		if ($2 == "absent") {
+			why[$1] = $3
+			next
+		}
+		split($3, figures, " ")
+		if (figures[field] != "-")
+			value[$1, $2] = figures[field] + 0
+		next
+	}
+	FNR == 1 {
+		print title "; " rounds " rounds"
+		line("", unit, "ADDED", "RATIO", "SPREAD")
+	}
+	$1 in why {
+		line($3, "-", "-", "-", why[$1])
+		next
+	}
+	{
+		n = 0
+		for (r = 1; r <= rounds; r++)
+			if (($1, r) in value)
+				all[++n] = value[$1, r]
+		if (!n)
+			next
+		sort(all, n)
+		figure = middle(all, n)
+		if (!($2 in base))
+			base[$2] = $1
+		b = base[$2]
+		m = 0
+		for (r = 1; r <= rounds; r++) {
+			if (!(($1, r) in value) || !((b, r) in value))
+				continue
+			ratios[++m] = b == $1 ? value[$1, r] / figure : value[$1, r] / value[b, r]
+			more[m] = value[$1, r] - value[b, r]
+		}
+		sort(ratios, m)
+		sort(more, m)
+		line($3, number(figure), b == $1 ? "" : number(middle(more, m)),
+			number(b == $1 ? 1 : middle(ratios, m)),
+			number(ratios[1]) " .. " number(ratios[m]))
+	}
+	END { print "" }' "$work/values" "$work/rows"
+}
+
+# now: ns
+now()
+{
+	date +%s%N
+}
+
+# milliseconds COMMAND...: prints how long it runs.
+milliseconds()
+{
+	begin_ns=$(now)
+	"$@" >/dev/null || return 1
+	end_ns=$(now)
+	awk -v ns="$((end_ns - begin_ns))" 'BEGIN { print ns / 1e6 }'
+}
+
+# cell FILE COLUMN: of a CSV's first row, whose cells up to there hold no comma.
+cell()
+{
+	awk -F , -v title="$2" '
+	{ sub(/\r$/, "") }
+	NR == 1 { for (i = 1; i <= NF; i++) if ($i == title) column = i }
+	NR == 2 && column { print $column; found = 1 }
+	END { exit !found }' "$1"
+}
+
+# ---- loop ----
+
+# loop_case CC CASE ITERATIONS STEPS: an iteration is so many steps.
+loop_case()
+{
+	"$work/loop.$1" --no-fork -n "$3" -k "^$2\$" --csv >"$work/csv" || return 1
+	time_s=$(cell "$work/csv" time) || return 1
+	awk -v s="$time_s" -v steps="$4" 'BEGIN { print s * 1e9 / steps }'
+}
+
+topic_loop()
+{
+	built "$build/.libs/libmew.a" || return
+	begin 'loop: an iteration of MEW_LOOP beside one of a plain for, -O2'
+	for cc in gcc clang; do
+		if ! command -v "$cc" >/dev/null; then
+			group=$((group + 1))
+			absent "$cc" 'not installed'
+			continue
+		fi
+		$cc -O2 -I"$dev_top/include" -o "$work/loop.$cc" "$dev_top/tests/bench/loop.c" \
+			"$build/.libs/libmew.a" -pthread -lm >&2 || {
+			complain "loop: $cc cannot compile loop.c"
+			continue
+		}
+		base "$cc, empty: for" loop_case "$cc" for_empty 100000 1000
+		row "$cc, empty: MEW_LOOP" loop_case "$cc" loop_empty 100000000 1
+		base "$cc, a call: for" loop_case "$cc" for_call 20000 1000
+		row "$cc, a call: MEW_LOOP" loop_case "$cc" loop_call 20000000 1
+	done
+	measure 15
+	show 1 NS
+}
+
+# ---- pause ----
+
+pause_kernel()
+{
+	"$programs/pause" kernel "$1"
+}
+
+pause_plainly()
+{
+	"$programs/pause" -n 1000 --csv >"$work/csv" && cell "$work/csv" pair_ns
+}
+
+# under HOW: one round of 300 iterations of 100 pairs; ticks are rare.
+under()
+{
+	"$mew_perf" cpu --no-db -q -e cpu-clock:u --interval 10ms -n 300 --pause="$1" --csv=- \
+		"$programs/pause" >"$work/csv"
+}
+
+# What the sampled round took, the insides of its pauses too.
+pause_under()
+{
+	under "$1" && out_s=$(cell "$work/csv" wall_time) &&
+		in_s=$(cell "$work/csv" paused_time) && n=$(cell "$work/csv" iterations) &&
+		awk -v s="$out_s" -v in_s="$in_s" -v n="$n" \
+			'BEGIN { print (s + in_s) * 1e9 / n / 100 }'
+}
+
+pause_told()
+{
+	under "$1" && cost_s=$(cell "$work/csv" pause_cost) &&
+		awk -v s="$cost_s" 'BEGIN { print s * 1e9 }'
+}
+
+topic_pause()
+{
+	built "$programs/pause" "$mew_perf" || return
+	begin 'pause: a pair of mew_pause and mew_resume'
+	base 'two readings of the clock' pause_kernel clock
+	row 'mew_pause, plain run' pause_plainly
+	row 'mew_pause, cpu --pause=clock' pause_under clock
+	row '  the pause_cost that it tells' pause_told clock
+	row 'mew_pause, cpu --pause=ioctl' pause_under ioctl
+	row '  the pause_cost that it tells' pause_told ioctl
+	row 'PAUSE_OUTPUT of cpu-clock alone' pause_kernel output
+	row 'DISABLE + ENABLE of cpu-clock alone' pause_kernel disable
+	measure 7
+	show 1 NS
+}
+
+# ---- heap ----
+
+pairs=500000
+
+# churned THREADS COMMAND...: runs churn as its last arguments and prints the ns of a pair.
+churned()
+{
+	n_threads=$1
+	shift
+	"$@" "$programs/churn" "$work/ns" "$n_threads" "$pairs" >&2 && cat "$work/ns"
+}
+
+heap_bare()
+{
+	churned "$1" env
+}
+
+# Without mew-perf to talk to, no window ever opens.
+heap_shut()
+{
+	churned "$1" env LD_PRELOAD="$work/hook.so"
+}
+
+heap_mem()
+{
+	churned "$1" "$mew_perf" mem --no-db -q
+}
+
+heap_heaptrack()
+{
+	churned "$1" heaptrack -o "$work/heaptrack"
+}
+
+topic_heap()
+{
+	hook=$build/.libs/libmew-heap.so
+	built "$programs/churn" "$hook" "$mew_perf" || return
+	ln -sf "$hook" "$work/hook.so"
+	begin 'heap: a pair of free and malloc, stacks of 20 frames'
+	for threads in 1 2; do
+		text="$threads threads"
+		[ "$threads" -gt 1 ] || text='1 thread'
+		base "$text, bare" heap_bare "$threads"
+		row "$text, hook, no window open" heap_shut "$threads"
+		row "$text, mew-perf mem" heap_mem "$threads"
+		if command -v heaptrack >/dev/null; then
+			row "$text, heaptrack" heap_heaptrack "$threads"
+		else
+			absent "$text, heaptrack" 'not installed'
+		fi
+	done
+	measure 7
+	show 1 NS
+}
+
+# ---- sampling ----
+
+steps=200000
+
+# spun [RECORDING]: ms of the run; and with a recording, ms from its end until now, and KiB.
+spun()
+{
+	end_ns=$(now)
+	bytes=
+	[ $# -eq 0 ] || bytes=$(cat "$1"* | wc -c)
+	awk -v now_ns="$end_ns" -v bytes="$bytes" '{
+		if (bytes == "")
+			print $1 * 1e3, "-", "-"
+		else
+			print $1 * 1e3, (now_ns / 1e9 - $2) * 1e3, bytes / 1024
+	}' "$work/spun"
+}
+
+sample_nothing()
+{
+	"$programs/spin" "$work/spun" "$steps" && spun
+}
+
+sample_mew_perf()
+{
+	rm -f "$work/db"*
+	"$mew_perf" cpu -q -d "$work/db" -e cpu-clock:u --interval "$1" "$programs/spin" \
+		"$work/spun" "$steps" >&2 && spun "$work/db"
+}
+
+sample_perf()
+{
+	rm -f "$work/perf.data"*
+	perf record -q -o "$work/perf.data" -e cpu-clock:u -F 1000 --call-graph dwarf,8192 \
+		"$programs/spin" "$work/spun" "$steps" >&2 &&
+		perf report -i "$work/perf.data" --stdio >/dev/null && spun "$work/perf.data"
+}
+
+topic_sampling()
+{
+	built "$programs/spin" "$mew_perf" || return
+	begin 'sampling: a program that computes'
+	base 'no profiler' sample_nothing
+	row 'mew-perf cpu --interval 1ms' sample_mew_perf 1ms
+	row 'mew-perf cpu --interval 100us' sample_mew_perf 100us
+	if command -v perf >/dev/null; then
+		row 'perf -F 1000 --call-graph dwarf' sample_perf
+	else
+		absent 'perf -F 1000 --call-graph dwarf' 'not installed'
+	fi
+	measure 7
+	show 1 MS
+	show 2 MS 'sampling: from the end of the run to the end of the report'
+	show 3 KIB 'sampling: the recording'
+}
+
+# ---- report ----
+
+report_start()
+{
+	milliseconds "$mew_perf" --version
+}
+
+report_of()
+{
+	milliseconds "$mew_perf" report -q -d "$work/report.db" "$@"
+}
+
+topic_report()
+{
+	program=$build/examples/bench_sqlite
+	built "$program" "$mew_perf" || return
+	for command in cpu mem; do
+		"$mew_perf" "$command" -q -n 100 -d "$work/report.db" "$program" >"$work/out" \
+			2>"$work/err" </dev/null || {
+			complain "report: '$command' of bench_sqlite failed"
+			tail -n 5 "$work/err" >&2
+			return
+		}
+	done
+	begin "report: on a CPU and a heap session of bench_sqlite"
+	base 'mew-perf --version' report_start
+	row 'report' report_of
+	row 'report --csv' report_of --csv=-
+	measure 11
+	show 1 MS
+}
+
+# shellcheck disable=SC2086 # words
+[ $# -gt 0 ] || set -- $topics
+for topic; do
+	"topic_$topic"
+done
+exit $status
