@@ -135,7 +135,7 @@ show()
 	}
 	function line(name, figure, added, ratio, spread)
 	{
-		printf "  %-36s %8s %9s %7s  %s\n", name, figure, added, ratio, spread
+		printf "  %-35s %8s %9s %7s  %s\n", name, figure, added, ratio, spread
 	}
 	NR == FNR {
 		if ($2 == "absent") {
