@@ -156,7 +156,7 @@ for command in run cpu mem report list; do
 	run 0 "$perf" $command --version
 	grep -qE '^mew-perf [0-9]+\.[0-9]+\.[0-9]+$' out || fail "$command --version" out
 done
-for word in doctor compare stat sessions json html flamegraph; do
+for word in doctor compare 'mew-perf sessions' json html flamegraph; do
 	if grep -qi -- "$word" help ./*.help; then
 		fail "help names '$word', which is not there" help
 	fi

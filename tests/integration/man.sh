@@ -7,7 +7,9 @@
 . "${MEW_SRCDIR:-$(dirname "$0")/../..}/tests/integration/lib.sh"
 
 [ -x "$MEW_PERF" ] || broken "no '$MEW_PERF'"
-pages=$MEW_SRCDIR/doc/man
+# By a short name: lists of pages are parted by blanks.
+ln -s "$MEW_SRCDIR/doc/man" pages
+pages=pages
 
 # ---- form ----
 if command -v mandoc >/dev/null 2>&1; then
@@ -37,10 +39,14 @@ grep -v '^-' out >commands
 while read -r command; do
 	page=$pages/mew-perf-$command.1
 	[ -f "$page" ] || fail "'mew-perf $command' has no manual page"
+	described=$pages/mew-perf.1
+	# The page of run refers to those of what it runs.
+	[ "$command" != run ] || described="$described $pages/mew-perf-cpu.1 $pages/mew-perf-mem.1"
 	run 0 "$MEW_PERF" --complete 1 "$command" --
 	[ -s out ] || fail "'mew-perf $command' offers no options"
 	while read -r option; do
-		grep -qE -- "^\.(It )?Fl (.* )?${option#-}( |\$)" "$page" "$pages/mew-perf.1" ||
+		# shellcheck disable=SC2086 # a list
+		cat "$page" $described | grep -qE -- "^\.(It )?Fl (.* )?${option#-}( |\$)" ||
 			fail "no page of 'mew-perf $command' describes '$option'"
 	done <out
 	pass "every option of 'mew-perf $command' is described"

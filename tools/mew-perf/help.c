@@ -29,7 +29,7 @@ static void wrap(struct mew_buffer *out, const char *text, size_t column)
 	size_t at = column;
 
 	while (*text) {
-		size_t len = strcspn(text, " ");
+		size_t len = strcspn(text, " \n");
 
 		if (at > column && at + 1 + len > HELP_WIDTH) {
 			mew_buffer_putc(out, '\n');
@@ -42,7 +42,7 @@ static void wrap(struct mew_buffer *out, const char *text, size_t column)
 		mew_buffer_add(out, text, len);
 		at += len;
 		text += len;
-		text += *text == ' ';
+		text += *text != '\0';
 	}
 	mew_buffer_putc(out, '\n');
 }
