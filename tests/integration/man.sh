@@ -61,6 +61,7 @@ ln -s "$MEW_PERF" bin/mew-perf
 PATH=$PWD/bin:$PATH
 export PATH
 count=0
+: >already
 for name in mew-perf.1 mew-perf-cpu.1 mew-perf-mem.1 mew-perf-run.1 mew-perf-report.1 \
 	mew-perf-list.1 mew-perf-recording.5; do
 	[ -f "$pages/$name" ] || continue
@@ -68,6 +69,8 @@ for name in mew-perf.1 mew-perf-cpu.1 mew-perf-mem.1 mew-perf-run.1 mew-perf-rep
 	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/s/^\.Dl \$ //p' "$pages/$name" |
 		sed 's/\\e/\\/g; s/\\(aq/'\''/g; s/\\-/-/g; s/\\&//g' >lines
 	while IFS= read -r line; do
+		grep -qxF -- "$line" already && continue
+		printf '%s\n' "$line" >>already
 		sh -c "$line" >out 2>err </dev/null || fail "$name: '$line' exits with $?" out err
 		case $line in
 		*' -o '* | *--csv=*) ;; # goes to a file

@@ -8,6 +8,7 @@
 
 need script make
 readme=$MEW_SRCDIR/README.md
+esc=$(printf '\033')
 
 # ---- an installation of its own ----
 root=$mew_dir/root
@@ -46,7 +47,16 @@ pass "README's code is that of the example"
 awk -v dir="$mew_dir" '
 	/^    \$ / { n++; file = sprintf("%s/step.%03d", dir, n); sub(/^    \$ /, ""); print > file; next }
 	/^    / && file { sub(/^    /, ""); print > file; next }
-	{ file = "" }' "$readme"
+	/./ { file = "" }' "$readme"
+
+# columns: heads of tables, without what depends on the figures and on the room they leave.
+columns()
+{
+	sed -E ':again
+		s/ (KERNEL|OFF-CPU|[+]-|SLOWDOWN|SHARE|LOST|FOREIGN|HELD|TEMP)( |$)/\2/
+		t again
+		s/ +/ /g'
+}
 
 for step in "$mew_dir"/step.*; do
 	[ -f "$step" ] || fail "README shows no commands"
@@ -56,11 +66,13 @@ for step in "$mew_dir"/step.*; do
 	printf '%s\n' "$command" >../line
 	NO_COLOR=1 script -qec "stty cols 80; sh ../line" ../typescript >/dev/null 2>&1 </dev/null
 	got=$?
-	tr -d '\r' <../typescript | sed '/^Script started/d; /^Script done/d' >../printed
+	# The line of progress ends where it is taken away.
+	tr -d '\r' <../typescript |
+		sed "/^Script started/d; /^Script done/d; s/^.*$esc\[K//" >../printed
 	[ $got -eq 0 ] || fail "'$command' exits with $got" ../printed
-	# A line of capitals is a table's head.
-	grep -E '^[! ] *[A-Z/][A-Z/ +-]*$' ../shown | tr -s ' ' | sort -u >../heads
-	tr -s ' ' <../printed >../squeezed
+	# A line of capitals is a table's head. Some columns come and go with what was measured.
+	grep -E '^[! ] *[A-Z/][A-Z/ +-]*$' ../shown | columns | sort -u >../heads
+	columns <../printed >../squeezed
 	while IFS= read -r head; do
 		grep -qxF -- "$head" ../squeezed || fail "'$command' prints no line '$head'" ../printed
 	done <../heads

@@ -57,7 +57,7 @@ build_strictly()
 run_shellcheck()
 {
 	# shellcheck disable=SC2046 # the names hold no blanks
-	shellcheck -x bootstrap .ci/run $(files '*.sh')
+	shellcheck -x bootstrap .ci/run $(files '*.sh' '*.bash')
 }
 
 # Each public header alone, by both compilers, as the oldest C and C++ that users may have.
