@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 
+#define PLT_ENTRY_BYTES 16
 #define LOOK_BACK_MAX 64 /* symbols that may lie inside the one that is looked for */
 
 /* Global names before local ones, functions before labels, few underscores before many. */
@@ -100,6 +101,71 @@ static int read_type(Elf *elf, unsigned type, struct mew_symtab *t)
 	return 0;
 }
 
+static Elf_Scn *section_named(Elf *elf, const char *name, GElf_Shdr *ret)
+{
+	Elf_Scn *scn = NULL;
+	size_t strings;
+
+	if (elf_getshdrstrndx(elf, &strings) != 0)
+		return NULL;
+	while ((scn = elf_nextscn(elf, scn))) {
+		const char *at =
+			gelf_getshdr(scn, ret) ? elf_strptr(elf, strings, ret->sh_name) : NULL;
+
+		if (at && !strcmp(at, name))
+			return scn;
+	}
+	return NULL;
+}
+
+/*
+ * The stubs through which other modules are called have no symbols; each is taken for the function
+ * that it leads to. x86-64 psABI, Procedure Linkage Table: stub i belongs to relocation i; .plt has
+ * one entry before them, .plt.sec (with IBT) has none.
+ */
+static int read_plt(Elf *elf, struct mew_symtab *t)
+{
+	GElf_Shdr rela, plt, dynsym;
+	Elf_Scn *rela_scn = section_named(elf, ".rela.plt", &rela);
+	Elf_Data *data = rela_scn ? elf_getdata(rela_scn, NULL) : NULL, *symbols;
+	uint64_t at;
+	GElf_Ehdr ehdr;
+	GElf_Rela r;
+
+	if (!data || !gelf_getehdr(elf, &ehdr) || ehdr.e_machine != EM_X86_64)
+		return 0;
+	if (section_named(elf, ".plt.sec", &plt))
+		at = plt.sh_addr;
+	else if (section_named(elf, ".plt", &plt))
+		at = plt.sh_addr + PLT_ENTRY_BYTES;
+	else
+		return 0;
+	rela_scn = elf_getscn(elf, rela.sh_link);
+	symbols = rela_scn && gelf_getshdr(rela_scn, &dynsym) ? elf_getdata(rela_scn, NULL) : NULL;
+	for (int i = 0; symbols && gelf_getrela(data, i, &r); i++, at += PLT_ENTRY_BYTES) {
+		const char *name;
+		GElf_Sym sym;
+
+		if (at < plt.sh_addr || at - plt.sh_addr + PLT_ENTRY_BYTES > plt.sh_size)
+			break;
+		if (!gelf_getsym(symbols, (int)GELF_R_SYM(r.r_info), &sym))
+			continue;
+		name = elf_strptr(elf, dynsym.sh_link, sym.st_name);
+		if (!name || !*name)
+			continue;
+		if (MEW_ARRAY_PUSH(t->entries, t->n, t->cap))
+			return -ENOMEM;
+		t->entries[t->n++] = (struct mew_symtab_entry){
+			.lo = at,
+			.hi = at + PLT_ENTRY_BYTES,
+			.limit = plt.sh_addr + plt.sh_size,
+			.linkage = name,
+			.rank = rank_of(&sym, name),
+		};
+	}
+	return 0;
+}
+
 int mew_symtab_read(Elf *elf, struct mew_symtab *ret)
 {
 	struct mew_symtab t = {0};
@@ -110,6 +176,8 @@ int mew_symtab_read(Elf *elf, struct mew_symtab *ret)
 	rc = read_type(elf, SHT_SYMTAB, &t);
 	if (!rc && !t.n)
 		rc = read_type(elf, SHT_DYNSYM, &t);
+	if (!rc && t.n)
+		rc = read_plt(elf, &t);
 	if (rc) {
 		free(t.entries);
 		return rc;

@@ -21,8 +21,8 @@ struct mew_symtab {
 };
 
 /*
- * Reads .symtab, or .dynsym if there is none. n is 0 when there are no functions. The names are
- * borrowed from elf. 0 or -ENOMEM.
+ * Reads .symtab, or .dynsym if there is none, and the stubs of the PLT under the names that they
+ * call. n is 0 when there are no functions. The names are borrowed from elf. 0 or -ENOMEM.
  */
 int mew_symtab_read(Elf *elf, struct mew_symtab *ret);
 void mew_symtab_done(struct mew_symtab *t);

@@ -9,10 +9,10 @@
 
 need sqlite3
 bench=$MEW_BUILDDIR/tests/fixtures/acceptance
-# about 5 s of samples, 1 ms apart
-run 0 "$MEW_PERF" cpu -k '^shares$' --interval 1ms -n 40000 -d x.db -o x.csv "$bench"
+# about 6 s of samples, 1 ms apart
+run 0 "$MEW_PERF" cpu -k '^shares$' --interval 1ms -n 48000 -d x.db -o x.csv "$bench"
 samples=$(cell x.csv shares sample_count)
-holds "enough samples" "$samples >= 4000"
+holds "enough samples" "$samples >= 5000"
 share=$(sqlite3 x.db "select sum(cs.weight) filter (where f.name = 'three') / sum(cs.weight)
 	from cpu_stack cs join stack s on s.id = cs.stack join function f on f.id = s.function
 	where f.name in ('three', 'one')")

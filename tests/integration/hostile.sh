@@ -15,9 +15,13 @@ mkdir locales && localedef -i de_DE -f UTF-8 "$mew_dir/locales/de_DE.UTF-8" >log
 
 evil='evil,"fn";(x) <y>
 =2+2'
-"$CC" -std=gnu11 -O2 -I"$MEW_SRCDIR/include" -c "$MEW_SRCDIR/tests/fixtures/hostile.c" -o hostile.o &&
-	objcopy --redefine-sym "plain_name_one=$evil" hostile.o renamed.o &&
-	"$CC" renamed.o "$MEW_BUILDDIR/.libs/libmew.a" -lpthread -o hostile 2>log || broken "cannot build the fixture: $(cat log)"
+build()
+{
+	"$CC" -std=gnu11 -O2 -I"$MEW_SRCDIR/include" -c "$MEW_SRCDIR/tests/fixtures/hostile.c" -o hostile.o &&
+		objcopy --redefine-sym "plain_name_one=$evil" hostile.o renamed.o &&
+		"$CC" renamed.o "$MEW_BUILDDIR/.libs/libmew.a" -lpthread -o hostile
+}
+build 2>log || broken "cannot build the fixture: $(cat log)"
 
 # in_german COMMAND...: with a locale that writes 1,5
 in_german()

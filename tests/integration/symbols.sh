@@ -216,6 +216,20 @@ named "$(at global_alias 2)" global_alias
 named "$(at 'piece.cold.3' 0)" piece
 pass 'symbols: sizes, labels without one, aliases, pieces'
 
+# The stubs of calls into other modules, both layouts.
+echo 'int main(int n, char **v) { return puts(v[0]) + atoi(v[0]) + n; }' >calls.c
+for way in '-Wl,-z,lazy' '-fcf-protection -Wl,-z,ibtplt'; do
+	# shellcheck disable=SC2086 # a list
+	"$CC" -w -fno-builtin $way calls.c -o calls 2>err || broken 'cannot build calls'
+	for name in puts atoi; do
+		stub=$(objdump -d -j .plt -j .plt.sec calls 2>/dev/null | sed -n "s/^0*\([0-9a-f]*\) <$name@plt>:/\1/p" | tail -n 1)
+		[ -n "$stub" ] || broken "no stub of $name"
+		frames calls "$stub"
+		[ "$(sed -n 1p out | cut -f 3)" = $name ] || fail "the stub of $name, $way" out
+	done
+done
+pass 'a stub of the PLT is the function that it calls'
+
 run 0 "$symbolise" --described labels.so "$(at sized_function 0)"
 [ "$(cat out)" = 'sized_function (labels.so)' ] || fail 'the description of a symbol' out
 pass 'a function without debug info is described by its module'
