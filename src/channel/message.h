@@ -25,8 +25,9 @@
  * The heap hook (role HEAP) has a connection of its own:
  *
  *      HELLO + fd of /proc/self/maps      ->
- *                                         <-   HEAP + segment memfd + table memfd; or BYE: record
- * nothing TABLES (a pc without a table)      ->
+ *                                         <-   HEAP + segment memfd + table memfd, or BYE: do
+ *                                              not record
+ *      TABLES (a pc without a table)      ->
  *                                         <-   TABLES (the generation of the tables now)
  *
  * Everything that arrives is checked like any input: size first, then strings (terminated), then
