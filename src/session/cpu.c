@@ -160,6 +160,12 @@ static void forget(struct cpu_case *k)
 	k->measured = 0;
 }
 
+/* To the target a warm-up is a round without samples like another. */
+static enum mew_round_kind to_target(enum mew_round_kind kind)
+{
+	return kind == MEW_ROUND_WARM_UP ? MEW_ROUND_PLAIN : kind;
+}
+
 static int on_round(void *arg, const struct mew_msg_round *m, struct mew_msg_plan *ret,
 		    struct mew_error *error)
 {
@@ -167,6 +173,9 @@ static int on_round(void *arg, const struct mew_msg_round *m, struct mew_msg_pla
 	struct mew_plan_facts facts;
 	int err = 0;
 
+	if (m->kind != (uint32_t)to_target(k->round.kind))
+		return mew_error_set(error, -EPROTO,
+				     "the program ended another round than it was to run");
 	k->n_pauses_all += m->n_pauses;
 	k->iterations_all += m->kind == MEW_ROUND_SAMPLED ? m->iterations : 0;
 	k->left_early |= m->left_early != 0;

@@ -17,7 +17,9 @@
 #define REG_PC 16
 
 #define SAMPLES_RING_BYTES (512u << 10)
+#define SAMPLES_RING_BYTES_MIN (128u << 10)
 #define NOTES_RING_BYTES (64u << 10)
+#define NOTES_RING_BYTES_MIN (8u << 10)
 #define CLOCK_RING_BYTES (16u << 10)
 
 int mew_drain_init(struct mew_drain *d, const struct mew_event *event,
@@ -54,37 +56,68 @@ static int read_count(const struct perf_event_attr *attr, int fd, uint64_t *ret_
 {
 	uint64_t v[8] = {0};
 	size_t n = 1;
+	ssize_t got;
 
 	n += !!(attr->read_format & PERF_FORMAT_TOTAL_TIME_ENABLED);
 	n += !!(attr->read_format & PERF_FORMAT_TOTAL_TIME_RUNNING);
 	n += !!(attr->read_format & PERF_FORMAT_ID);
-	if (read(fd, v, sizeof v) < (ssize_t)(n * sizeof *v))
-		return errno ? -errno : -EIO;
+	got = read(fd, v, sizeof v);
+	if (got < (ssize_t)(n * sizeof *v))
+		return got < 0 ? -errno : -EIO;
 	*ret_count = v[0];
 	*ret_lost = attr->read_format & PERF_FORMAT_LOST ? v[n] : 0;
 	return 0;
 }
 
+/* What the target says of a thread, checked. */
+static int check_thread(const struct mew_drain *d, const struct mew_msg_thread *m, unsigned n_fds,
+			struct mew_error *error)
+{
+	unsigned wanted = d->event->clock.size ? 3 : 2;
+
+	if (n_fds == 0) {
+		mew_event_explain(m->error, d->event->name, error);
+		return m->error > 0 ? -m->error : -EPROTO;
+	}
+	if (n_fds != wanted)
+		return mew_error_set(error, -EPROTO,
+				     "the program sent %u events of a thread, not %u", n_fds,
+				     wanted);
+	if (m->kind != MEW_THREAD_LOOP && m->kind != MEW_THREAD_POOL)
+		return mew_error_set(error, -EPROTO, "the program sent a thread of kind %u",
+				     m->kind);
+	if (m->kind == MEW_THREAD_LOOP && m->slot >= d->n_slots)
+		return mew_error_set(error, -EPROTO, "the program sent thread %u of a case of %u",
+				     m->slot, d->n_slots);
+	return 0;
+}
+
+/* Of many threads the memory limit leaves less to each. */
+static int open_rings(struct mew_drain_thread *t, struct mew_error *error)
+{
+	int err = mew_ring_open_fitting(&t->samples, t->fds[0], SAMPLES_RING_BYTES,
+					SAMPLES_RING_BYTES_MIN, error);
+
+	if (!err)
+		err = mew_ring_open_fitting(&t->notes, t->fds[1], NOTES_RING_BYTES,
+					    NOTES_RING_BYTES_MIN, error);
+	if (!err && t->n_fds > 2)
+		err = mew_ring_open(&t->clock, t->fds[2], CLOCK_RING_BYTES, error);
+	return err;
+}
+
 int mew_drain_add(struct mew_drain *d, const struct mew_msg_thread *m, const int *fds,
 		  unsigned n_fds, struct mew_error *error)
 {
-	unsigned wanted = d->event->clock.size ? 3 : 2;
 	struct mew_drain_thread *t;
-	int err = 0;
+	int err = check_thread(d, m, n_fds, error);
 
-	if (n_fds != wanted || (m->kind == MEW_THREAD_LOOP && m->slot >= d->n_slots) ||
-	    MEW_ARRAY_PUSH(d->threads, d->n_threads, d->cap_threads)) {
+	if (!err && MEW_ARRAY_PUSH(d->threads, d->n_threads, d->cap_threads))
+		err = mew_error_set(error, -ENOMEM, "out of memory");
+	if (err) {
 		for (unsigned i = 0; i < n_fds; i++)
 			close(fds[i]);
-		if (n_fds == 0) {
-			mew_event_explain(m->error, d->event->name, error);
-			return m->error > 0 ? -m->error : -EPROTO;
-		}
-		return n_fds != wanted
-			       ? mew_error_set(error, -EPROTO,
-					       "the program sent %u events of a thread, not %u",
-					       n_fds, wanted)
-			       : mew_error_set(error, -ENOMEM, "out of memory");
+		return err;
 	}
 	t = &d->threads[d->n_threads++];
 	memset(t, 0, sizeof *t);
@@ -93,14 +126,9 @@ int mew_drain_add(struct mew_drain *d, const struct mew_msg_thread *m, const int
 	t->slot = m->kind == MEW_THREAD_LOOP ? m->slot : 0;
 	t->n_fds = n_fds;
 	memcpy(t->fds, fds, n_fds * sizeof *fds);
-	err = mew_ring_open(&t->samples, fds[0], SAMPLES_RING_BYTES, error);
-	if (!err)
-		err = mew_ring_open(&t->notes, fds[1], NOTES_RING_BYTES, error);
-	if (!err && n_fds > 2)
-		err = mew_ring_open(&t->clock, fds[2], CLOCK_RING_BYTES, error);
 	if (t->kind == MEW_THREAD_LOOP)
 		d->n_loop++;
-	return err;
+	return open_rings(t, error);
 }
 
 size_t mew_drain_watch(const struct mew_drain *d, struct pollfd *fds, size_t max)

@@ -16,12 +16,13 @@
 
 #include "base/array.h"
 #include "base/buffer.h"
+#include "channel/window.h"
 #include "profile/filter.h"
 #include "session/engine.h"
 
 /* Cases that a program may list; more is no list but noise. */
 #define CASES_MAX 100000
-#define LIST_TIMEOUT_S 60.0
+#define LIST_TIMEOUT_S 60
 
 void mew_run_note(const struct mew_run_options *o, char kind, const char *format, ...)
 {
@@ -54,8 +55,16 @@ static int read_list(int sock, struct listing *l, struct mew_error *error)
 	unsigned n_fds = 0;
 
 	for (;;) {
+		struct pollfd p = {.fd = sock, .events = POLLIN};
 		struct mew_listed_case *c;
+		int n_ready;
 
+		n_ready = poll(&p, 1, LIST_TIMEOUT_S * 1000);
+		if (n_ready < 0)
+			continue;
+		if (!n_ready)
+			return mew_error_set(error, -ETIMEDOUT,
+					     "the program does not list its cases");
 		type = mew_message_receive(sock, &m, fds, &n_fds);
 		for (unsigned i = 0; i < n_fds; i++)
 			close(fds[i]);
@@ -65,6 +74,10 @@ static int read_list(int sock, struct listing *l, struct mew_error *error)
 			return 0;
 		if (type != MEW_MSG_CASE || l->n == CASES_MAX || !m.item.key[0])
 			return mew_error_set(error, -EPROTO, "the program did not list its cases");
+		if (m.item.n_threads > MEW_WINDOW_THREADS)
+			return mew_error_set(error, -EPROTO,
+					     "the program lists a case of %u threads: %u at most",
+					     m.item.n_threads, MEW_WINDOW_THREADS);
 		if (MEW_ARRAY_PUSH(l->cases, l->n, l->cap))
 			return mew_error_set(error, -ENOMEM, "out of memory");
 		c = &l->cases[l->n++];

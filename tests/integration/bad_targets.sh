@@ -50,6 +50,15 @@ holds "and in the file" "$(cell x.csv family/case:0 iterations) == 20"
 pgrep -f "$bench" >left && fail "a target was left behind" left
 pass "no process is left"
 
+# One that speaks our protocol is believed nothing.
+liar=$MEW_BUILDDIR/tests/fixtures/liar
+run 125 "$MEW_PERF" cpu --no-db "$liar" threads
+said '100000 threads'
+run 1 "$MEW_PERF" cpu --no-db "$liar" sampled
+said 'another round than it was to run'
+run 1 "$MEW_PERF" cpu --no-db "$liar" slot
+said 'thread 7 of a case of 1'
+
 # What the program prints is kept apart from results.
 cat >noisy.sh <<'SH'
 #!/bin/sh
