@@ -18,7 +18,6 @@ struct mew_account_round {
 	double clock_all_s; /* the clock's count with the pauses: whole ticks are expected of it */
 	double period_s;    /* of the tick that tells user from kernel */
 	uint64_t ticks;     /* delivered in the loop, in user mode, outside pauses */
-	uint64_t ticks_paused; /* delivered but in a pause (clock and disable mode) */
 };
 
 struct mew_account {

@@ -2,19 +2,13 @@
 #include "config.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "session/drain.h"
-
-/* DWARF numbers of what a walk starts from. */
-#define REG_FP 6
-#define REG_SP 7
-#define REG_PC 16
+#include "session/sample.h"
 
 #define SAMPLES_RING_BYTES (512u << 10)
 #define SAMPLES_RING_BYTES_MIN (128u << 10)
@@ -157,42 +151,17 @@ static enum mew_window_place place(const struct mew_drain *d, const struct mew_d
 								    : MEW_WINDOW_OUTSIDE;
 }
 
-static void note_broken(struct mew_drain *d, const struct mew_walk_result *w)
-{
-	const struct mew_mapping *m = mew_modules_find(d->modules, w->broke_at, 0);
-	const struct mew_module *module = m ? mew_modules_get(d->modules, m->module) : NULL;
-	const char *name = module ? strrchr(module->path, '/') : NULL;
-
-	d->losses.broken++;
-	snprintf(d->losses.broken_module, sizeof d->losses.broken_module, "%s",
-		 name     ? name + 1
-		 : module ? module->path
-			  : "memory without a file");
-}
-
 static int take_sample(struct mew_drain *d, struct mew_drain_thread *t, const struct mew_record *r)
 {
-	struct mew_walk_start start = {
-		.pc = r->regs[REG_PC],
-		.sp = r->regs[REG_SP],
-		.fp = r->regs[REG_FP],
-		.regs = r->regs,
-		.known = (1u << MEW_WALK_REGS) - 1,
-	};
-	struct mew_walk_stack stack = {
-		.lo = r->regs[REG_SP],
-		.hi = r->regs[REG_SP] + r->stack_bytes,
-		.bytes = r->stack,
-	};
+	struct mew_walk_start start;
+	struct mew_walk_stack stack;
 	uint32_t node;
 	int whole;
 
-	if (!r->has_regs) {
+	if (mew_sample_start(r, &start, &stack)) {
 		d->losses.bad_records++;
 		return 0;
 	}
-	if (!r->stack)
-		stack.hi = stack.lo;
 	mew_walk(mew_modules_table(d->modules), d->table_bytes, &start, &stack, &d->root, &d->cache,
 		 &d->walk);
 	whole = d->walk.end == MEW_WALK_ROOT ||
@@ -200,7 +169,7 @@ static int take_sample(struct mew_drain *d, struct mew_drain_thread *t, const st
 	if (!whole && (d->walk.end == MEW_WALK_CUT || d->walk.end == MEW_WALK_DEEP))
 		d->losses.cut++;
 	else if (!whole)
-		note_broken(d, &d->walk);
+		d->losses.broken++;
 	node = mew_collect_stack(&d->collect, 0, &d->walk, whole);
 	if (node == UINT32_MAX ||
 	    mew_collect_tick(&d->collect, (uint32_t)(t - d->threads), node, whole))
@@ -217,12 +186,10 @@ static int on_sample(struct mew_drain *d, struct mew_drain_thread *t, const stru
 	case MEW_WINDOW_INSIDE:
 		t->ticks += (uint64_t)is_clock;
 		return take_sample(d, t, r);
-	case MEW_WINDOW_PAUSED:
-		t->ticks_paused += (uint64_t)is_clock;
-		return 0;
 	case MEW_WINDOW_FORGOTTEN:
 		t->lost++;
 		return 0;
+	case MEW_WINDOW_PAUSED:
 	case MEW_WINDOW_OUTSIDE:
 		break;
 	}
@@ -232,10 +199,7 @@ static int on_sample(struct mew_drain *d, struct mew_drain_thread *t, const stru
 /* A tick of the companion clock: it tells user time only. */
 static void on_clock(struct mew_drain *d, struct mew_drain_thread *t, const struct mew_record *r)
 {
-	enum mew_window_place at = place(d, t, r->time_ns);
-
-	t->ticks += at == MEW_WINDOW_INSIDE;
-	t->ticks_paused += at == MEW_WINDOW_PAUSED;
+	t->ticks += place(d, t, r->time_ns) == MEW_WINDOW_INSIDE;
 }
 
 /* The thread was off the CPU in [from, to). */
@@ -347,13 +311,13 @@ int mew_drain_begin(struct mew_drain *d, int sampling, struct mew_error *error)
 
 	for (size_t i = 0; i < d->n_threads && !err; i++) {
 		struct mew_drain_thread *t = &d->threads[i];
-		uint64_t none;
 
-		t->ticks = t->ticks_paused = t->off_ns = t->off_paused_ns = t->lost = 0;
+		t->ticks = t->off_ns = t->off_paused_ns = t->lost = 0;
 		mew_ring_reset_fill(&t->samples);
 		err = read_count(&d->event->attr, t->fds[0], &t->count, &t->n_lost);
 		if (!err && t->n_fds > 2)
-			err = read_count(&d->event->clock, t->fds[2], &t->clock_count, &none);
+			err = read_count(&d->event->clock, t->fds[2], &t->clock_count,
+					 &t->n_clock_lost);
 		if (err)
 			return mew_error_errno(error, err, "cannot read an event's count");
 	}
@@ -373,11 +337,19 @@ static uint64_t really_lost(struct mew_drain *d, struct mew_drain_thread *t, uin
 	return n_lost;
 }
 
+/* The thread's loop less its pauses, as the target says: it may say anything. */
+static double loop_s(const struct mew_window_thread *w)
+{
+	int64_t ns = (int64_t)(w->end_ns - w->begin_ns - w->paused_ns);
+
+	return ns > 0 ? (double)ns / 1e9 : 0;
+}
+
 static int end_thread(struct mew_drain *d, struct mew_drain_thread *t, uint64_t period_ns,
 		      int output_paused, struct mew_account *a)
 {
 	const struct mew_window_thread *w = &d->window->threads[t->slot];
-	uint64_t count, n_lost, clock, none, expected;
+	uint64_t count, n_lost, clock, ticks_lost, expected;
 	struct mew_account_round round;
 	double weight_s;
 	int err;
@@ -387,13 +359,17 @@ static int end_thread(struct mew_drain *d, struct mew_drain_thread *t, uint64_t 
 		return err;
 	clock = count - t->count;
 	if (t->n_fds > 2) {
-		err = read_count(&d->event->clock, t->fds[2], &clock, &none);
+		err = read_count(&d->event->clock, t->fds[2], &clock, &ticks_lost);
 		if (err)
 			return err;
 		clock -= t->clock_count;
+		ticks_lost -= t->n_clock_lost;
 	}
 	t->lost += really_lost(d, t, n_lost - t->n_lost, output_paused);
 	d->losses.lost += t->lost;
+	/* a sample of the clock is a tick of it, one of another event is not */
+	if (t->n_fds <= 2)
+		ticks_lost = t->lost;
 	/* whole ticks only come; each stands for its share of the time that the clock ran */
 	expected = clock / period_ns;
 	t->interrupts = expected;
@@ -403,13 +379,12 @@ static int end_thread(struct mew_drain *d, struct mew_drain_thread *t, uint64_t 
 	if (t->kind != MEW_THREAD_LOOP)
 		return 0;
 	round = (struct mew_account_round){
-		.wall_s = (double)(w->end_ns - w->begin_ns - w->paused_ns) / 1e9,
+		.wall_s = loop_s(w),
 		.off_s = ((double)t->off_ns - (double)t->off_paused_ns) / 1e9,
 		.count_s = ((double)clock - (double)w->paused_ns + (double)t->off_paused_ns) / 1e9,
 		.clock_all_s = (double)clock / 1e9,
 		.period_s = (double)period_ns / 1e9,
-		.ticks = t->ticks + t->lost,
-		.ticks_paused = t->ticks_paused,
+		.ticks = t->ticks + ticks_lost,
 	};
 	mew_account_add(a, &round);
 	return 0;

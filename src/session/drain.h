@@ -28,10 +28,11 @@ struct mew_drain_thread {
 	int fds[3];
 	unsigned n_fds;
 	struct mew_ring samples, notes, clock; /* as the attrs; clock only with a companion */
-	uint64_t count, clock_count, n_lost;   /* as last read */
+	uint64_t count, clock_count;           /* as last read */
+	uint64_t n_lost, n_clock_lost;         /* likewise */
 	uint64_t out_since_ns;                 /* off the CPU since; 0: on it */
 	/* the open round */
-	uint64_t ticks, ticks_paused, off_ns, off_paused_ns, lost;
+	uint64_t ticks, off_ns, off_paused_ns, lost;
 	uint64_t interrupts; /* ticks with and without a record; known once the round is closed */
 };
 
@@ -42,7 +43,6 @@ struct mew_drain_losses {
 	uint64_t broken; /* stacks that did not reach the case otherwise */
 	uint64_t throttled, bad_records;
 	uint64_t threads_started, children; /* in the loop: not sampled */
-	char broken_module[64]; /* base name of the module where most recently a stack broke */
 };
 
 struct mew_drain {
@@ -81,8 +81,7 @@ int mew_drain_begin(struct mew_drain *d, int sampling, struct mew_error *error);
 
 /*
  * The sampled round has ended: empty the rings, read the counts, account for each loop thread.
- * period_ns: of the clock that ticked. output_paused: pauses count their samples as lost. loop_s:
- * thread-time of the round, as the target says.
+ * period_ns: of the clock that ticked, not 0. output_paused: pauses count their samples as lost.
  */
 int mew_drain_end(struct mew_drain *d, uint64_t period_ns, int output_paused, struct mew_account *a,
 		  struct mew_error *error);

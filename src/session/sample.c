@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <errno.h>
+
+#include "session/sample.h"
+#include "unwind/cpu.h"
+
+int mew_sample_start(const struct mew_record *r, struct mew_walk_start *ret_start,
+		     struct mew_walk_stack *ret_stack)
+{
+	uint64_t sp = r->regs[MEW_CPU_SP];
+
+	if (!r->has_regs)
+		return -EPROTO;
+	*ret_start = (struct mew_walk_start){
+		.pc = r->regs[MEW_CPU_PC],
+		.sp = sp,
+		.fp = r->regs[MEW_CPU_FP],
+		.regs = r->regs,
+		.known = (1u << MEW_WALK_REGS) - 1,
+	};
+	*ret_stack = (struct mew_walk_stack){sp, sp + (r->stack ? r->stack_bytes : 0), r->stack};
+	return 0;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sample.h: from a sample's record to what a walk of its stack begins with. */
+#ifndef MEW_SESSION_SAMPLE_H
+#define MEW_SESSION_SAMPLE_H
+
+#include "kernel/record.h"
+#include "unwind/walk.h"
+
+/* Registers and stack copy of r, whose own they stay. 0; -EPROTO: r has no registers. */
+int mew_sample_start(const struct mew_record *r, struct mew_walk_start *ret_start,
+		     struct mew_walk_stack *ret_stack);
+
+#endif
