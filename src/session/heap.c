@@ -31,8 +31,8 @@ struct heap_case {
 	size_t n_hooks;
 	pid_t pid;           /* that runs the case; 0: not known yet */
 	uint64_t iterations; /* tracked, over all threads */
-	int left_early, closed_rounds;
-	uint64_t n_refused; /* children that wanted to record, and hooks beyond the limit */
+	int left_early;
+	unsigned n_beyond; /* images that found no room: not recorded */
 };
 
 static int on_run(void *arg, struct mew_msg_run *run, int *ret_window_fd, struct mew_error *error)
@@ -103,7 +103,7 @@ static int on_hook(void *arg, int sock, pid_t pid, int started, int maps_fd,
 	if (k->n_hooks == HOOKS_MAX || (k->whole && !started)) {
 		struct mew_message_header bye = {MEW_MSG_BYE, sizeof bye};
 
-		k->n_refused++;
+		k->n_beyond += k->n_hooks == HOOKS_MAX && started;
 		mew_message_send(sock, &bye, NULL, 0);
 		close(sock);
 		if (maps_fd >= 0)
@@ -186,7 +186,6 @@ static int fill(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
 			return err;
 	}
 	row->peak_bytes = top ? mew_hook_segment(top)->peak_bytes : 0;
-	row->total_bytes = top ? mew_hook_total_bytes(top) : 0;
 	row->allocations_per_iteration =
 		row->iterations ? (double)row->total_allocations / (double)row->iterations : NAN;
 	err = mew_case_summarise(s, c);
@@ -207,6 +206,7 @@ static int report_case(struct heap_case *k, struct mew_session *s, struct mew_pc
 {
 	struct mew_verdict_heap facts = {.left_early = k->left_early};
 	struct mew_verdict v;
+	char beyond[64];
 	int err = fill(k, s, c, &facts, error);
 
 	if (err)
@@ -216,6 +216,11 @@ static int report_case(struct heap_case *k, struct mew_session *s, struct mew_pc
 	for (size_t i = 0; i < k->n_hooks && !facts.doubt; i++)
 		if (counts(k, &k->hooks[i]) && mew_hook_segment(&k->hooks[i])->new_goes_by)
 			facts.doubt = "operator new is another allocator's and was not seen";
+	if (k->n_beyond) {
+		snprintf(beyond, sizeof beyond, "%u of the program's execs not recorded",
+			 k->n_beyond);
+		facts.doubt = beyond;
+	}
 	mew_verdict_heap(&c->heap, &facts, &v);
 	err = mew_verdict_store(s, c, &v);
 	if (!err)

@@ -108,16 +108,6 @@ static uint32_t count_nodes(const struct mew_segment *s)
 	return n < MEW_SEGMENT_NODES ? n : MEW_SEGMENT_NODES;
 }
 
-int64_t mew_hook_total_bytes(const struct mew_hook *h)
-{
-	const struct mew_segment *s = h->segment.at;
-	int64_t sum = 0;
-
-	for (uint32_t i = 0, n = count_nodes(s); i < n; i++)
-		sum += mew_segment_at_peak(s, &s->nodes[i]);
-	return sum;
-}
-
 static struct mew_symbols *symbols_of(void *arg, uint32_t group)
 {
 	(void)group;
@@ -132,8 +122,10 @@ static uint32_t collect_chain(struct mew_collect *c, const struct mew_segment *s
 	size_t n = 0;
 
 	/* a child comes after its parent: anything else is damage, and might go round */
-	for (uint32_t i = node; i > 1; i = s->nodes[i].parent) {
-		if (n == MEW_WALK_FRAMES || s->nodes[i].parent >= i)
+	for (uint32_t i = node, parent; i > 1; i = parent) {
+		/* once: a process that is left over may still write */
+		parent = __atomic_load_n(&s->nodes[i].parent, __ATOMIC_RELAXED);
+		if (n == MEW_WALK_FRAMES || parent >= i)
 			return UINT32_MAX - 1;
 		chain[n++] = i;
 	}

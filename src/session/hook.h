@@ -33,9 +33,6 @@ void mew_hook_ready(struct mew_hook *h);
 
 const struct mew_segment *mew_hook_segment(const struct mew_hook *h);
 
-/* Bytes live at the mark, summed over the stacks. */
-int64_t mew_hook_total_bytes(const struct mew_hook *h);
-
 /*
  * All its stacks become values of the case (peaks only when with_peak). A stack's leaf is the
  * allocation function that was called. 0, -ENOMEM, -EPROTO (indices that cannot be).

@@ -45,12 +45,10 @@ static int add_span(struct mew_images *l, uint32_t pid, uint32_t image, uint64_t
 
 int mew_images_exec(struct mew_images *l, uint32_t pid, uint64_t time_ns, struct mew_error *error)
 {
-	struct mew_image *i = &l->images[l->n];
+	struct mew_image *i = &l->images[l->n]; /* past the end when there is no room */
 
-	if (l->n == MEW_IMAGES_MAX) {
-		l->overflow = 1;
-		return 0;
-	}
+	if (l->n == MEW_IMAGES_MAX)
+		return add_span(l, pid, UINT32_MAX, time_ns);
 	i->modules = mew_table_space_open(&i->space, error);
 	if (!i->modules || add_span(l, pid, l->n, time_ns)) {
 		mew_modules_free(i->modules);

@@ -24,7 +24,7 @@ struct mew_image {
 
 /* From from_ns on process pid ran image. */
 struct mew_image_span {
-	uint32_t pid, image;
+	uint32_t pid, image; /* UINT32_MAX: one that found no room */
 	uint64_t from_ns;
 };
 
@@ -33,12 +33,11 @@ struct mew_images {
 	uint32_t n;
 	struct mew_image_span *spans; /* in order of arrival */
 	size_t n_spans, cap_spans;
-	int overflow; /* more images than there is room for */
 };
 
 void mew_images_done(struct mew_images *l);
 
-/* pid begins a new image (exec). 0, -ENOMEM; with too many images it is noted in overflow and 0. */
+/* pid begins a new image (exec), which is not known when there are too many. 0, -ENOMEM. */
 int mew_images_exec(struct mew_images *l, uint32_t pid, uint64_t time_ns, struct mew_error *error);
 /* pid runs what parent runs. */
 int mew_images_fork(struct mew_images *l, uint32_t pid, uint32_t parent, uint64_t time_ns);

@@ -18,11 +18,8 @@
 #include "session/collect.h"
 #include "session/cpu.h"
 #include "session/image.h"
+#include "session/sample.h"
 #include "unwind/walk.h"
-
-#define REG_FP 6
-#define REG_SP 7
-#define REG_PC 16
 
 struct whole_case {
 	struct mew_event *event;
@@ -116,20 +113,13 @@ static int on_note(struct whole_case *k, const struct mew_record *r)
 
 static int on_sample(struct whole_case *k, const struct mew_record *r)
 {
-	struct mew_walk_start start = {
-		.pc = r->regs[REG_PC],
-		.sp = r->regs[REG_SP],
-		.fp = r->regs[REG_FP],
-		.regs = r->regs,
-		.known = (1u << MEW_WALK_REGS) - 1,
-	};
-	struct mew_walk_stack stack = {r->regs[REG_SP],
-				       r->regs[REG_SP] + (r->stack ? r->stack_bytes : 0), r->stack};
+	struct mew_walk_start start;
+	struct mew_walk_stack stack;
 	static const struct mew_walk_root outermost;
 	uint32_t image, node;
 	int whole;
 
-	if (!r->has_regs) {
+	if (mew_sample_start(r, &start, &stack)) {
 		k->bad++;
 		return 0;
 	}
@@ -252,15 +242,16 @@ static int judge(struct whole_case *k, struct mew_session *s, struct mew_pcase *
 		.whole_program = 1,
 		.stack_bytes = k->event->attr.sample_stack_user,
 	};
+	uint64_t bad = k->bad + k->kernel.n_bad;
 	char doubt[128] = "", note[96];
 	struct mew_verdict v;
 
 	if (k->no_image)
 		snprintf(doubt, sizeof doubt, "%llu samples of processes that could not be told",
 			 (unsigned long long)k->no_image);
-	else if (k->bad)
+	else if (bad)
 		snprintf(doubt, sizeof doubt, "%llu records of the kernel lost or unreadable",
-			 (unsigned long long)k->bad);
+			 (unsigned long long)bad);
 	else if (k->multiplexed)
 		snprintf(doubt, sizeof doubt, "the event shared its counter with others");
 	else if (k->throttled)

@@ -54,3 +54,19 @@ for engine in cpu mem; do
 	run 0 "$MEW_PERF" $engine --no-db -n 20 -k '^family/case:1$' -o w.csv ./wrapper.sh
 	holds "$engine: a case through a wrapper" "$(cell w.csv family/case:1 iterations) == 20"
 done
+
+# More images than are told apart: what they did is in no figure, and the row says so.
+cat >again.sh <<'SH'
+#!/bin/sh
+[ "$1" -gt 0 ] && exec "$0" $(($1 - 1))
+exec true
+SH
+chmod +x again.sh
+run 0 "$MEW_PERF" mem --no-db -o again.csv ./again.sh 80
+grep -q "execs not recorded" again.csv || fail "80 execs are all recorded" again.csv err
+pass "mem: execs beyond the limit are told"
+run 0 "$MEW_PERF" cpu --no-db -o again.csv sh -c 'i=0
+	while [ $i -lt 300 ]; do /bin/true; i=$((i + 1)); done
+	exec awk "BEGIN { for (i = 0; i < 4000000; i++) s += i }"'
+grep -q "that could not be told" again.csv || fail "300 images are all told apart" again.csv err
+pass "cpu: samples of images beyond the limit are told"
