@@ -84,7 +84,7 @@ static int on_connection(struct dialogue *d, struct mew_error *error)
 					       maps_fd, error);
 	} else if (!d->o->item) {
 		finish(d, MEW_DIALOGUE_BENCHMARK, "");
-	} else if (d->sock < 0) {
+	} else if (d->sock == -1) {
 		if (maps_fd >= 0)
 			close(maps_fd);
 		d->sock = sock;
@@ -92,19 +92,12 @@ static int on_connection(struct dialogue *d, struct mew_error *error)
 		err = send_run(d, error);
 		return err;
 	}
-	/* a second benchmark in the same run, or a hook without a heap engine */
+	/* a second benchmark in the same run, also when the first has ended its talk, or a hook
+	 * without a heap engine */
 	if (maps_fd >= 0)
 		close(maps_fd);
 	close(sock);
 	return 0;
-}
-
-static int on_thread(struct dialogue *d, const struct mew_msg_thread *m, const int *fds,
-		     unsigned n_fds, struct mew_error *error)
-{
-	if (m->n_fds == 0 && m->error > 0)
-		d->out->failed_open = m->error;
-	return d->engine->thread(d->engine->arg, m, fds, n_fds, error);
 }
 
 static int on_round(struct dialogue *d, const struct mew_msg_round *m, struct mew_error *error)
@@ -150,7 +143,7 @@ static int on_message(struct dialogue *d, struct mew_error *error)
 		if (n_fds != m.thread.n_fds || !d->engine->thread)
 			goto wrong;
 		kept = n_fds;
-		err = on_thread(d, &m.thread, fds, n_fds, error);
+		err = d->engine->thread(d->engine->arg, &m.thread, fds, n_fds, error);
 		break;
 	case MEW_MSG_ROUND:
 		err = on_round(d, &m.round, error);
@@ -194,9 +187,6 @@ static void on_death(struct dialogue *d)
 {
 	char text[128];
 
-	d->out->wait_status = d->target.status;
-	d->out->user_s = seconds(&d->target.usage.ru_utime);
-	d->out->kernel_s = seconds(&d->target.usage.ru_stime);
 	if (!d->o->item) {
 		finish(d, MEW_DIALOGUE_WHOLE, "");
 	} else if (!d->ended_ns) {
@@ -262,7 +252,6 @@ static int converse(struct dialogue *d, struct mew_error *error)
 				return err;
 		}
 		if (dead) {
-			d->out->wall_ns = mew_now_ns() - begin;
 			on_death(d);
 			return 0;
 		}
@@ -303,6 +292,9 @@ out:
 	if (d->sock >= 0)
 		close(d->sock);
 	mew_target_stop(&d->target);
+	ret->wait_status = d->target.status;
+	ret->user_s = seconds(&d->target.usage.ru_utime);
+	ret->kernel_s = seconds(&d->target.usage.ru_stime);
 	free(d);
 	return err;
 }

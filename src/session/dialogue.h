@@ -69,8 +69,6 @@ struct mew_outcome {
 	int wait_status; /* of the process, as waitpid gives it */
 	double user_s,
 		kernel_s; /* what the kernel charged the process and the children it waited for */
-	int failed_open;  /* errno of an event that the target could not open; 0: none */
-	uint64_t wall_ns; /* from exec to end */
 	char label[MEW_LABEL_BYTES];
 	char reason[MEW_TEXT_BYTES];
 	struct mew_dialogue_counter counters[64];
