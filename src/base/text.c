@@ -264,3 +264,19 @@ int mew_text_shorten(struct mew_buffer *out, const char *s, size_t width, bool *
 		*ret_cut = cut;
 	return out->error;
 }
+
+int mew_text_quote(struct mew_buffer *out, const char *word)
+{
+	static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				       "0123456789_-+=./:,@%^";
+
+	if (*word && !word[strspn(word, harmless)])
+		return mew_buffer_puts(out, word);
+	mew_buffer_putc(out, '\'');
+	for (; *word; word++)
+		if (*word == '\'')
+			mew_buffer_puts(out, "'\\''");
+		else
+			mew_buffer_putc(out, *word);
+	return mew_buffer_putc(out, '\'');
+}

@@ -39,4 +39,7 @@ size_t mew_text_location(const char *s);
  */
 int mew_text_shorten(struct mew_buffer *out, const char *s, size_t width, bool *ret_cut);
 
+/* Appends word as a shell reads it: bare when it is harmless, else in single quotes. */
+int mew_text_quote(struct mew_buffer *out, const char *word);
+
 #endif

@@ -16,6 +16,7 @@
 
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/text.h"
 #include "channel/window.h"
 #include "profile/filter.h"
 #include "session/engine.h"
@@ -225,20 +226,7 @@ static const char *quote_arguments(struct mew_session *s, char *const *argv)
 	for (size_t i = 1; argv[i]; i++) {
 		if (i > 1)
 			mew_buffer_putc(&b, ' ');
-		if (argv[i][0] &&
-		    !argv[i][strspn(argv[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-					     "0123456789_-+=./:,@%")]) {
-			mew_buffer_puts(&b, argv[i]);
-			continue;
-		}
-		mew_buffer_putc(&b, '\'');
-		for (const char *p = argv[i]; *p; p++) {
-			if (*p == '\'')
-				mew_buffer_puts(&b, "'\\''");
-			else
-				mew_buffer_putc(&b, *p);
-		}
-		mew_buffer_putc(&b, '\'');
+		mew_text_quote(&b, argv[i]);
 	}
 	text = b.error ? NULL : mew_session_text(s, b.data);
 	mew_buffer_done(&b);

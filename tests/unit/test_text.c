@@ -126,6 +126,26 @@ static void a_cut_never_splits_a_character(void **state)
 	assert_short("abcdefe\xcc\x81g", 4, "...g", true);
 }
 
+static void a_word_is_quoted_as_a_shell_reads_it(void **state)
+{
+	static const char *const words[][2] = {
+		{"-n=1,a/b:c@d%e^f", "-n=1,a/b:c@d%e^f"},
+		{"", "''"},
+		{"a b", "'a b'"},
+		{"it's", "'it'\\''s'"},
+		{"$x;`y`*", "'$x;`y`*'"},
+	};
+	struct mew_buffer out = MEW_BUFFER_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		mew_buffer_reset(&out);
+		assert_int_equal(mew_text_quote(&out, words[i][0]), 0);
+		assert_string_equal(out.data, words[i][1]);
+	}
+	mew_buffer_done(&out);
+}
+
 static void without_memory_the_buffer_says_so(void **state)
 {
 	struct mew_buffer out = MEW_BUFFER_INIT;
@@ -150,6 +170,7 @@ int main(void)
 		cmocka_unit_test(then_template_arguments_collapse),
 		cmocka_unit_test(at_last_the_middle_is_cut),
 		cmocka_unit_test(a_cut_never_splits_a_character),
+		cmocka_unit_test(a_word_is_quoted_as_a_shell_reads_it),
 		cmocka_unit_test(without_memory_the_buffer_says_so),
 	};
 

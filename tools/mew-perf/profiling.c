@@ -7,29 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "profiling.h"
 #include "say.h"
 
 static const char *const kind_names[] = {[MEW_SESSION_CPU] = "cpu", [MEW_SESSION_HEAP] = "mem"};
-
-/* As a shell reads it: bare when it is harmless, else in single quotes. */
-static void quote(struct mew_buffer *out, const char *word)
-{
-	static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				       "0123456789_-+=./:,@%^";
-
-	if (*word && word[strspn(word, harmless)] == '\0') {
-		mew_buffer_puts(out, word);
-		return;
-	}
-	mew_buffer_putc(out, '\'');
-	for (; *word; word++)
-		if (*word == '\'')
-			mew_buffer_puts(out, "'\\''");
-		else
-			mew_buffer_putc(out, *word);
-	mew_buffer_putc(out, '\'');
-}
 
 static int find_program(struct mew_profiling *p)
 {
@@ -85,7 +67,7 @@ int mew_profiling_open(struct mew_profiling *p, const struct mew_options *o, int
 			mew_buffer_putc(&p->command, ' ');
 		else if (*argv[i] == '-')
 			mew_buffer_puts(&p->command, "-- ");
-		quote(&p->command, argv[i]);
+		mew_text_quote(&p->command, argv[i]);
 	}
 	status = find_program(p);
 	if (!status && !o->no_db)
