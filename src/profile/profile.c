@@ -210,6 +210,14 @@ struct mew_pcase *mew_session_case(struct mew_session *s, const char *key, const
 	return c;
 }
 
+void mew_session_drop_case(struct mew_session *s)
+{
+	struct mew_pcase *c = &s->cases[--s->n_cases];
+
+	free(c->values);
+	free(c->counters);
+}
+
 struct mew_pvalue *mew_case_value(struct mew_session *s, struct mew_pcase *c, uint32_t stack,
 				  int whole)
 {

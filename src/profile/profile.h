@@ -167,6 +167,8 @@ uint32_t mew_session_stack(struct mew_session *s, uint32_t parent, uint32_t func
 			   int inlined);
 /* A new case at the end; the pointer is good until the next one is added. NULL: no memory. */
 struct mew_pcase *mew_session_case(struct mew_session *s, const char *key, const char *label);
+/* Takes the last case out again. One that has values leaves no room for another after it. */
+void mew_session_drop_case(struct mew_session *s);
 /* The case's value on stack (made zero when new). NULL: no memory. Good until the next call for the
  * same case. */
 struct mew_pvalue *mew_case_value(struct mew_session *s, struct mew_pcase *c, uint32_t stack,

@@ -361,7 +361,7 @@ static int run_one(struct mew_run *r, const struct mew_run_engine *e,
 		/* nothing to show; a program that is stopped while it runs whole has its figures up
 		 * to there */
 		if (err || item || out->how == MEW_DIALOGUE_BENCHMARK)
-			r->session->n_cases--;
+			mew_session_drop_case(r->session);
 		*ret_again = !err && out->how == MEW_DIALOGUE_BENCHMARK;
 	}
 	if (!err && !*ret_again && (out->how != MEW_DIALOGUE_INTERRUPTED || !item)) {
