@@ -42,13 +42,6 @@ static int try_open(const struct perf_event_attr *attr)
 	return 0;
 }
 
-uint64_t mew_event_max_rate_hz(void)
-{
-	int64_t rate = mew_sysctl_read("kernel/perf_event_max_sample_rate", 0);
-
-	return rate > 0 ? (uint64_t)rate : 0;
-}
-
 static int read_sysfs(void *arg, const char *path, char *buf, size_t cap)
 {
 	char full[512];

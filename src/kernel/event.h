@@ -58,10 +58,6 @@ int mew_event_list(const char *glob, mew_event_name_fn fn, void *arg, struct mew
 /* perf_event_open, close-on-exec, as is. The descriptor or -errno. */
 int mew_event_open(const struct perf_event_attr *attr, int pid, int cpu, int group_fd);
 
-/* Samples a second that the kernel lets through before it throttles; it lowers this by itself when
- * samples are dear. 0: not known. */
-uint64_t mew_event_max_rate_hz(void);
-
 /* What a failed open of an event means: err is its errno (of either sign), name as in struct
  * mew_event (NULL: cpu-clock:u). One line, sysctl and value named. */
 void mew_event_explain(int err, const char *name, struct mew_error *error);

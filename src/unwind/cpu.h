@@ -10,7 +10,7 @@
 #if defined(__x86_64__) && defined(__LP64__)
 #include "unwind/x86_64/cpu.h"
 #else
-#error "mew-perf unwinds x86-64 only: another CPU needs a folder of its own beside src/unwind/x86_64"
+#error "mew-perf unwinds x86-64 only: another CPU needs a folder beside src/unwind/x86_64"
 #endif
 
 #endif
