@@ -85,6 +85,16 @@ static void hint_iterations(struct mew_verdict *v, const struct mew_cpu_row *row
 		hint(v, "-n %" PRIu64, n * 10);
 }
 
+/* What has no interval is not helped by a longer one. */
+static void hint_interval(struct mew_verdict *v, const struct mew_cpu_row *row)
+{
+	char text[MEW_NUMBER_SIZE];
+
+	if (row->interval_s > 0)
+		hint(v, "--interval %s",
+		     mew_format_csv_double(text, sizeof(text), row->interval_s * 10));
+}
+
 static void judge_losses(const struct mew_cpu_row *row, const struct mew_verdict_cpu *f,
 			 struct mew_verdict *v)
 {
@@ -93,8 +103,7 @@ static void judge_losses(const struct mew_cpu_row *row, const struct mew_verdict
 
 	if (row->lost) {
 		clause(v, "%" PRIu64 " sample%s lost", row->lost, plural(row->lost));
-		hint(v, "--interval %s",
-		     mew_format_csv_double(text, sizeof(text), row->interval_s * 10));
+		hint_interval(v, row);
 	}
 	if (f->threads_not_sampled)
 		clause(v, "%u thread%s not sampled", f->threads_not_sampled,
@@ -138,8 +147,7 @@ void mew_verdict_cpu(const struct mew_cpu_row *row, const struct mew_verdict_cpu
 	if (row->slowdown > SLOWDOWN_LIMIT) {
 		clause(v, "slowed %s by sampling",
 		       mew_format_ratio(text, sizeof(text), row->slowdown));
-		hint(v, "--interval %s",
-		     mew_format_csv_double(text, sizeof(text), row->interval_s * 10));
+		hint_interval(v, row);
 	}
 	if (row->time_spread > SPREAD_LIMIT) {
 		clause(v, "noisy: +-%s over %" PRIu64 " iteration%s",

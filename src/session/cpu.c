@@ -24,6 +24,12 @@
 /* A pause pair dearer than this share of an iteration is left to the clock. */
 #define DEAR_PAUSE 0.05
 
+/* A tick may take this share of the time between two, and the time between two is no longer than
+ * that. */
+#define SLOW_GOAL 0.05
+#define INTERVAL_MIN_S 1e-4
+#define INTERVAL_MAX_S 1e-2
+
 /* One case while it runs. */
 struct cpu_case {
 	const struct mew_run_options *o;
@@ -209,14 +215,21 @@ static int on_ready(void *arg, const struct pollfd *fds, size_t n, struct mew_er
 	return mew_drain_all(&((struct cpu_case *)arg)->drain, error);
 }
 
+/* Exactly this one; 0: the plan may choose. Only a clock's period is changed from round to round.
+ */
+static double given_interval(const struct cpu_case *k)
+{
+	if (k->event->kind != MEW_EVENT_CLOCK)
+		return k->o->interval_s > 0 ? k->o->interval_s : INTERVAL_MIN_S;
+	return k->o->count ? (double)k->o->count / 1e9 : k->o->interval_s;
+}
+
 static int begin_case(struct cpu_case *k, struct mew_error *error)
 {
 	unsigned n_threads = k->item->n_threads;
 	struct mew_plan_options plan = {
 		.iterations = k->o->iterations,
-		.interval_s = k->o->count && k->event->kind == MEW_EVENT_CLOCK
-				      ? (double)k->o->count / 1e9
-				      : k->o->interval_s,
+		.interval_s = given_interval(k),
 		.start_s = k->start_s,
 		.n_threads = n_threads,
 		.seed = mew_now_ns(),
@@ -295,7 +308,11 @@ static void fill_row(const struct cpu_case *k, struct mew_session *s, struct mew
 	c->cpu.wall_time_s = k->wall_s;
 	c->cpu.sample_count = k->drain.samples;
 	c->cpu.iterations = p.sampled_iterations;
-	c->cpu.interval_s = p.interval_s;
+	/* occurrences, and events by count, have no time between them */
+	c->cpu.interval_s = k->event->kind == MEW_EVENT_CLOCK ||
+					    (k->event->kind == MEW_EVENT_HARDWARE && !k->o->count)
+				    ? p.interval_s
+				    : NAN;
 	c->cpu.paused_time_s = k->paused_s;
 	c->cpu.kernel_time_s = k->account.kernel_s;
 	c->cpu.off_cpu_time_s = k->account.off_s;
@@ -408,12 +425,6 @@ static int run_case(struct mew_run *r, const struct mew_listed_case *item, struc
 	free(k);
 	return err;
 }
-
-/* A tick may take this share of the time between two, and the time between two is no longer than
- * that. */
-#define SLOW_GOAL 0.05
-#define INTERVAL_MIN_S 1e-4
-#define INTERVAL_MAX_S 1e-2
 
 static void calibrate(struct mew_cpu_engine *e)
 {

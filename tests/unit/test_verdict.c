@@ -56,6 +56,8 @@ static void each_doubt_has_its_clause(void **state)
 	row = good;
 	row.lost = 1;
 	check(&row, &facts, "1 sample lost", "--interval 0.01");
+	row.interval_s = NAN;
+	check(&row, &facts, "1 sample lost", "");
 	row = good;
 	facts.broken = 12;
 	check(&row, &facts, "12 stacks broken", "--stack-size 32768");
