@@ -54,6 +54,7 @@ struct reader {
 	size_t n_ranges, cap_ranges;
 	size_t cap_rules;
 	uint64_t n_steps;
+	uint64_t entry; /* the file's entry point; 0: none */
 	struct mew_cfi out;
 };
 
@@ -301,24 +302,39 @@ static int read_rows(struct reader *r, const struct range *range)
 	return rc;
 }
 
+/*
+ * What lies between lo and hi has no FDE. Of the code that begins at the file's entry point nobody
+ * is the caller, whether it says so or not: _start of ld.so and of some libraries of C says
+ * nothing.
+ */
+static int read_gap(struct reader *r, uint64_t lo, uint64_t hi)
+{
+	static const struct mew_rule none = {.cfa = MEW_CFA_NONE}, end = {.cfa = MEW_CFA_END};
+	int rc = lo ? push(r, lo, none) : 0;
+
+	return rc || !r->entry || r->entry < lo || r->entry >= hi ? rc : push(r, r->entry, end);
+}
+
 static int read_rules(struct reader *r)
 {
-	static const struct mew_rule none = {.cfa = MEW_CFA_NONE};
 	size_t i;
 	int rc = 0;
 
 	qsort(r->ranges, r->n_ranges, sizeof(*r->ranges), compare_ranges);
+	if (r->n_ranges)
+		rc = read_gap(r, 0, r->ranges[0].lo);
 	for (i = 0; !rc && i < r->n_ranges; i++) {
 		struct range range = r->ranges[i];
+		uint64_t next = i + 1 < r->n_ranges ? r->ranges[i + 1].lo : UINT64_MAX;
 
 		/* Overlaps are the file's fault; the next FDE has its start. */
-		if (i + 1 < r->n_ranges && r->ranges[i + 1].lo < range.hi)
-			range.hi = r->ranges[i + 1].lo;
+		if (next < range.hi)
+			range.hi = next;
 		if (range.hi == range.lo)
 			continue;
 		rc = read_rows(r, &range);
 		if (!rc)
-			rc = push(r, range.hi, none);
+			rc = read_gap(r, range.hi, next);
 	}
 	for (i = 0; i < r->out.n_rules; i++)
 		r->out.n_evaluate += r->out.rules[i].cfa == MEW_CFA_EVALUATE;
@@ -348,7 +364,7 @@ static Elf_Data *find_section(Elf *elf, const char *name, uint64_t *ret_vaddr)
 	return NULL;
 }
 
-static int check_elf(Elf *elf, uint64_t *ret_base, struct mew_error *error)
+static int check_elf(Elf *elf, uint64_t *ret_base, uint64_t *ret_entry, struct mew_error *error)
 {
 	size_t n_phdrs, i;
 	uint64_t base = UINT64_MAX;
@@ -371,6 +387,7 @@ static int check_elf(Elf *elf, uint64_t *ret_base, struct mew_error *error)
 	if (base == UINT64_MAX)
 		return mew_error_set(error, -ENOEXEC, "nothing in it is ever loaded");
 	*ret_base = base;
+	*ret_entry = ehdr.e_entry > base ? ehdr.e_entry : 0;
 	return 0;
 }
 
@@ -380,7 +397,7 @@ int mew_cfi_read(Elf *elf, struct mew_cfi *ret, struct mew_error *error)
 	Dwarf *dwarf = NULL;
 	int rc;
 
-	rc = check_elf(elf, &r.out.base_vaddr, error);
+	rc = check_elf(elf, &r.out.base_vaddr, &r.entry, error);
 	if (rc)
 		return rc;
 	r.section.data = find_section(elf, ".eh_frame", &r.section.vaddr);
