@@ -63,6 +63,18 @@ static int open_socket(struct mew_target *t, struct mew_error *error)
 	return 0;
 }
 
+/* The last n_ours strings are of make_environment, the rest is environ's. */
+static void free_environment(char **env, size_t n_ours)
+{
+	size_t n = 0;
+
+	while (env[n])
+		n++;
+	while (n_ours-- > 0)
+		free(env[--n]);
+	free(env);
+}
+
 /* The environment of the child: ours with the socket and the preloaded library. */
 static char **make_environment(const struct mew_target *t, const char *preload)
 {
@@ -83,15 +95,17 @@ static char **make_environment(const struct mew_target *t, const char *preload)
 		if (!skip)
 			env[k++] = environ[i];
 	}
-	if (asprintf(&env[k++], "%s%s", ours[0], t->socket) < 0)
-		goto fail;
-	if (preload && asprintf(&env[k++], "%s%s%s%s", ours[1], preload, old && *old ? ":" : "",
-				old ? old : "") < 0)
-		goto fail;
+	if (asprintf(&env[k++], "%s%s", ours[0], t->socket) < 0) {
+		free(env);
+		return NULL;
+	}
+	if (preload && asprintf(&env[k], "%s%s%s%s", ours[1], preload, old && *old ? ":" : "",
+				old ? old : "") < 0) {
+		env[k] = NULL;
+		free_environment(env, 1);
+		return NULL;
+	}
 	return env;
-fail:
-	free(env);
-	return NULL;
 }
 
 /* In the child. The errno of what failed goes through the pipe, which the exec closes. */
@@ -196,17 +210,7 @@ out:
 		if (go[i] >= 0)
 			close(go[i]);
 	}
-	/* ours are at the end: the socket and the library */
-	if (env) {
-		size_t n = 0;
-
-		while (env[n])
-			n++;
-		free(env[n - 1]);
-		if (o->preload)
-			free(env[n - 2]);
-		free(env);
-	}
+	free_environment(env, o->preload ? 2 : 1);
 	return err;
 }
 
