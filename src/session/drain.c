@@ -241,7 +241,8 @@ static int on_note(struct mew_drain *d, struct mew_drain_thread *t, const struct
 		return mew_modules_add(d->modules, r->start, r->start + r->bytes, r->file_off,
 				       r->path, r->time_ns, error);
 	case MEW_RECORD_FORK:
-		if (d->sampling && place(d, t, r->time_ns) == MEW_WINDOW_INSIDE) {
+		/* of any round: a pool that the warm-up starts runs in the sampled ones as well */
+		if (place(d, t, r->time_ns) == MEW_WINDOW_INSIDE) {
 			if (r->pid == r->ppid)
 				d->losses.threads_started++;
 			else
@@ -406,7 +407,10 @@ int mew_drain_end(struct mew_drain *d, uint64_t period_ns, int output_paused, st
 
 void mew_drain_forget(struct mew_drain *d)
 {
+	struct mew_drain_losses kept = {.threads_started = d->losses.threads_started,
+					.children = d->losses.children};
+
 	mew_collect_forget(&d->collect);
-	memset(&d->losses, 0, sizeof d->losses);
+	d->losses = kept;
 	d->samples = 0;
 }

@@ -42,7 +42,7 @@ struct mew_drain_losses {
 	uint64_t cut;    /* stacks longer than their copy */
 	uint64_t broken; /* stacks that did not reach the case otherwise */
 	uint64_t throttled, bad_records;
-	uint64_t threads_started, children; /* in the loop: not sampled */
+	uint64_t threads_started, children; /* in the loop, warm-up included: not sampled */
 };
 
 struct mew_drain {

@@ -26,10 +26,14 @@ holds "the pool's thread is sampled" "$(self pool pool_work) >= 0.7"
 holds "the loop's thread waits" "$(cell x.csv pool off_cpu_time) >= 0.7 * $(cell x.csv pool wall_time)"
 holds "the pool's stacks are whole" "$(cell x.csv pool truncated) <= 0.01 * $(cell x.csv pool sample_count)"
 
-run 0 "$MEW_PERF" cpu --interval 1ms -k '^(late|forks)$' -n 300 --no-db -o y.csv "$bench"
+run 0 "$MEW_PERF" cpu --interval 1ms -k '^(late|lazy_pool|forks)$' -n 300 --no-db -o y.csv "$bench"
 case $(cell y.csv late verdict) in
 *thread*) pass "threads of the loop are named in the verdict: $(cell y.csv late verdict)" ;;
 *) fail "the verdict knows nothing of threads made in the loop" y.csv ;;
+esac
+case $(cell y.csv lazy_pool verdict) in
+*"1 thread not sampled"*) pass "so is a pool that the warm-up started" ;;
+*) fail "the verdict knows nothing of a pool made in the warm-up" y.csv ;;
 esac
 case $(cell y.csv forks verdict) in
 *child*) pass "children are named in the verdict: $(cell y.csv forks verdict)" ;;
