@@ -53,7 +53,7 @@ awk -v dir="$mew_dir" '
 columns()
 {
 	sed -E ':again
-		s/ (KERNEL|OFF-CPU|[+]-|SLOWDOWN|SHARE|LOST|FOREIGN|HELD|TEMP)( |$)/\2/
+		s/ (KERNEL|OFF-CPU|[+]-|SLOWDOWN|SELF TIME|SELF\/ITER|TAX\/ITER|ITERATIONS|SHARE|TEMP|FIRST|LOST|FOREIGN|HELD)( |$)/\2/
 		t again
 		s/ +/ /g'
 }
