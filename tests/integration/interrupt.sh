@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# SIGINT and SIGTERM: cases that had finished are shown and recorded, nothing of the rest, exit 130.
+# SIGINT, SIGTERM and SIGHUP: cases that had finished are shown and recorded, nothing of the rest, exit 130.
 
 # shellcheck source=tests/integration/lib.sh
 . "${MEW_SRCDIR:-$(dirname "$0")/../..}/tests/integration/lib.sh"
@@ -42,6 +42,7 @@ interrupt()
 
 interrupt INT cpu
 interrupt TERM cpu
+interrupt HUP cpu
 interrupt INT mem
 
 # A run in the background is not ended by a Ctrl-C that is meant for another.

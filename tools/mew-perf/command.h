@@ -40,7 +40,7 @@ extern const struct mew_command *const mew_commands[]; /* NULL at the end, in th
 /* By name or alias; NULL: none. */
 const struct mew_command *mew_command_by_name(const char *name);
 
-/* Set by SIGINT and SIGTERM. */
+/* Set by SIGINT, SIGTERM and SIGHUP. */
 extern volatile sig_atomic_t mew_interrupted;
 
 /* Help, generated from the rows. */

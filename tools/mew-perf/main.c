@@ -102,6 +102,7 @@ static void catch_signals(void)
 {
 	catch_signal(SIGINT);
 	catch_signal(SIGTERM);
+	catch_signal(SIGHUP);
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write() */
 }
 
