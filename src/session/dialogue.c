@@ -190,10 +190,17 @@ static void on_death(struct dialogue *d)
 	if (!d->o->item) {
 		finish(d, MEW_DIALOGUE_WHOLE, "");
 	} else if (!d->ended_ns) {
-		char reason[sizeof text + 32];
+		char reason[sizeof text + 96];
+		int status = d->target.status;
 
-		snprintf(reason, sizeof reason, "%s before its end",
-			 mew_target_describe(&d->target, text, sizeof text));
+		/* What libmew ends with that cannot reach us; it has no stderr to say so either. */
+		snprintf(
+			reason, sizeof reason, "%s before its end%s",
+			mew_target_describe(&d->target, text, sizeof text),
+			WIFEXITED(status) && WEXITSTATUS(status) == 125
+				? ": it lost its connection to mew-perf; does it close descriptors "
+				  "that it did not open?"
+				: "");
 		finish(d, MEW_DIALOGUE_DIED,
 		       d->sock == -1 ? "the program ended without running the case" : reason);
 	}
