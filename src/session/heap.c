@@ -301,7 +301,7 @@ static int open_engine(struct mew_run *r, struct mew_error *error)
 		return mew_error_set(error, -ENOTSUP, "cannot track the heap of '%s': %s",
 				     r->o->argv[0], why);
 	if (!r->o->heap_library || access(r->o->heap_library, R_OK) < 0)
-		return mew_error_set(error, -ENOENT,
+		return mew_error_set(error, -ENOTSUP,
 				     "cannot find libmew-heap.so: is the installation whole?");
 	return 0;
 }

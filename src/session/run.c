@@ -105,7 +105,7 @@ static int wait_hello(struct mew_target *t, struct mew_error *error)
 			return 0;
 		if (mew_target_ended(t))
 			return mew_error_set(error, -EPROTO,
-					     "the program %s without listing its cases",
+					     "the program did not list its cases: %s",
 					     mew_target_describe(t, text, sizeof text));
 		if ((double)(mew_now_ns() - begin) > LIST_TIMEOUT_S * 1e9)
 			return mew_error_set(error, -ETIMEDOUT,

@@ -75,9 +75,9 @@ int mew_session_list(char *const *argv, struct mew_listed_case **ret, size_t *re
 
 /*
  * Run. *ret is the session with all cases that finished, also after a failure (NULL only when it
- * never began); the caller's. 0; -ENOENT: filters match nothing (the text lists the keys: exit 2),
- * or the program is not found; -EINTR: interrupted; else own failures. A case that fails is no
- * failure of the run: its result says so.
+ * never began); the caller's. 0; -ENOENT: filters match nothing (the text lists the keys: exit 2);
+ * -ENOEXEC: it was found but cannot be run (126); -EINTR: interrupted; else own failures. A case
+ * that fails is no failure of the run: its result says so.
  */
 int mew_session_cpu(const struct mew_run_options *o, struct mew_session **ret,
 		    struct mew_error *error);

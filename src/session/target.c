@@ -43,16 +43,14 @@ static int open_socket(struct mew_target *t, struct mew_error *error)
 {
 	const char *tmp = getenv("TMPDIR");
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
-	int err;
 
 	if (!tmp || tmp[0] != '/' || strlen(tmp) > 60 || strpbrk(tmp, " :\t\n"))
 		tmp = "/tmp";
 	snprintf(t->dir, sizeof t->dir, "%s/mew-perf-XXXXXX", tmp);
 	if (!mkdtemp(t->dir)) {
-		err = -errno;
-		mew_error_errno(error, err, "cannot make a directory in '%s'", tmp);
+		mew_error_errno(error, -errno, "cannot make a directory in '%s'", tmp);
 		t->dir[0] = '\0';
-		return err;
+		return -EIO; /* -ENOENT would mean a case that is not there */
 	}
 	snprintf(t->socket, sizeof t->socket, "%s/s", t->dir);
 	memcpy(a.sun_path, t->socket, strlen(t->socket) + 1);
@@ -120,8 +118,6 @@ run_child(const struct mew_target_options *o, char **env, int report_fd, int go_
 	if (getppid() != parent)
 		_exit(125);
 	signal(SIGPIPE, SIG_DFL);
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -138,7 +134,10 @@ run_child(const struct mew_target_options *o, char **env, int report_fd, int go_
 	_exit(127);
 }
 
-/* What the exec said through the pipe: 0 when it happened. */
+/*
+ * What the exec said through the pipe: 0 when it happened. Else one code, whatever the errno: the
+ * caller takes -ENOENT for a case that is not there.
+ */
 static int read_report(int fd, const char *path, struct mew_error *error)
 {
 	int err = 0;
@@ -147,9 +146,10 @@ static int read_report(int fd, const char *path, struct mew_error *error)
 	do
 		n = read(fd, &err, sizeof err);
 	while (n < 0 && errno == EINTR);
-	if (n == (ssize_t)sizeof err && err)
-		return mew_error_errno(error, -err, "cannot run '%s'", path);
-	return 0;
+	if (n != (ssize_t)sizeof err || !err)
+		return 0;
+	mew_error_errno(error, -err, "cannot run '%s'", path);
+	return -ENOEXEC;
 }
 
 int mew_target_start(struct mew_target *t, const struct mew_target_options *o,

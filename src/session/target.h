@@ -37,7 +37,7 @@ struct mew_target_options {
 /*
  * Make the directory and the socket and start the child: its standard output is our standard error
  * (ours carries results only), MEW_SOCKET_ENV is set, it dies with us. 0, or negative errno:
- * -ENOENT, -EACCES, -ENOEXEC of the exec itself. mew_target_stop undoes everything, also after a
+ * -ENOEXEC when the exec itself failed. mew_target_stop undoes everything, also after a
  * failure.
  */
 int mew_target_start(struct mew_target *t, const struct mew_target_options *o,

@@ -50,6 +50,23 @@ holds "and in the file" "$(cell x.csv family/case:0 iterations) == 20"
 pgrep -f "$bench" >left && fail "a target was left behind" left
 pass "no process is left"
 
+# What is found but cannot be run is 126, whatever the kernel calls it; a place for the socket is ours.
+printf '#!/nonexistent\n' >no_interpreter
+: >empty
+chmod +x no_interpreter empty
+for program in no_interpreter empty; do
+	for engine in cpu mem; do
+		run 126 "$MEW_PERF" $engine --no-db ./$program
+		said "cannot run '.*$program': "
+	done
+done
+run 125 env TMPDIR=/nonexistent "$MEW_PERF" mem --no-db -k '^failed$' "$bench"
+said "cannot make a directory in '/nonexistent': No such file"
+
+# A benchmark that took its own connection away.
+run 1 "$MEW_PERF" mem -n 20 --no-db -k '^closes$' "$bench"
+said 'lost its connection to mew-perf'
+
 # One that speaks our protocol is believed nothing.
 liar=$MEW_BUILDDIR/tests/fixtures/liar
 run 125 "$MEW_PERF" cpu --no-db "$liar" threads

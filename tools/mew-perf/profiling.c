@@ -126,6 +126,8 @@ static int status_of(int err)
 		return MEW_EXIT_OK;
 	case -EINTR:
 		return MEW_EXIT_INTERRUPTED;
+	case -ENOEXEC:
+		return MEW_EXIT_CANNOT_RUN;
 	case -EINVAL: /* no such event, no regular expression */
 	case -ENOENT: /* the filters match nothing, no such event on this machine */
 		return MEW_EXIT_USAGE;
