@@ -65,6 +65,7 @@ chmod +x again.sh
 run 0 "$MEW_PERF" mem --no-db -o again.csv ./again.sh 80
 grep -q "execs not recorded" again.csv || fail "80 execs are all recorded" again.csv err
 pass "mem: execs beyond the limit are told"
+# shellcheck disable=SC2016 # the shell that is profiled expands it
 run 0 "$MEW_PERF" cpu --no-db -o again.csv sh -c 'i=0
 	while [ $i -lt 300 ]; do /bin/true; i=$((i + 1)); done
 	exec awk "BEGIN { for (i = 0; i < 4000000; i++) s += i }"'
@@ -72,6 +73,7 @@ grep -q "that could not be told" again.csv || fail "300 images are all told apar
 pass "cpu: samples of images beyond the limit are told"
 
 # Short programs are mostly their start in ld.so, whose first function has no call frame information.
+# shellcheck disable=SC2016 # the shell that is profiled expands it
 run 0 "$MEW_PERF" cpu --no-db -o short.csv sh -c 'i=0
 	while [ $i -lt 100 ]; do /bin/true; i=$((i + 1)); done'
 shell=$(basename "$(readlink -f "$(command -v sh)")")

@@ -215,8 +215,8 @@ static int show_cases(const struct mew_options *o, char **argv)
 static int run(const struct mew_options *o, int argc, char **argv)
 {
 	if (list_events + list_formats + (argc > 0) != 1) {
-		mew_say_error(list_events + list_formats + (argc > 0) ? "one list at a time"
-								      : "no program to list");
+		mew_say_error((list_events + list_formats + (argc > 0)) ? "one list at a time"
+									: "no program to list");
 		mew_say_error_hint("mew-perf list PROGRAM, --events[=GLOB] or --formats");
 		return MEW_EXIT_USAGE;
 	}
