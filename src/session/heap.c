@@ -33,6 +33,8 @@ struct heap_case {
 	uint64_t iterations; /* tracked, over all threads */
 	int left_early;
 	unsigned n_beyond; /* images that found no room: not recorded */
+	unsigned n_others; /* processes with a hook that are not the program's: its children */
+	pid_t other;       /* the last of them: it may exec again */
 };
 
 static int on_run(void *arg, struct mew_msg_run *run, int *ret_window_fd, struct mew_error *error)
@@ -104,6 +106,10 @@ static int on_hook(void *arg, int sock, pid_t pid, int started, int maps_fd,
 		struct mew_message_header bye = {MEW_MSG_BYE, sizeof bye};
 
 		k->n_beyond += k->n_hooks == HOOKS_MAX && started;
+		if (!started && pid != k->other) {
+			k->n_others++;
+			k->other = pid;
+		}
 		mew_message_send(sock, &bye, NULL, 0);
 		close(sock);
 		if (maps_fd >= 0)
@@ -185,6 +191,9 @@ static int fill(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
 		if (err)
 			return err;
 	}
+	/* Those of vfork and posix_spawn are seen by their exec alone, those of fork twice. */
+	if (facts->n_children < k->n_others)
+		facts->n_children = k->n_others;
 	row->peak_bytes = top ? mew_hook_segment(top)->peak_bytes : 0;
 	row->allocations_per_iteration =
 		row->iterations ? (double)row->total_allocations / (double)row->iterations : NAN;

@@ -259,7 +259,8 @@ static int judge(struct whole_case *k, struct mew_session *s, struct mew_pcase *
 			 (unsigned long long)k->throttled);
 	facts.doubt = doubt[0] ? doubt : NULL;
 	if (k->n_children) {
-		snprintf(note, sizeof note, "%u child processes included", k->n_children);
+		snprintf(note, sizeof note, "%u child process%s included", k->n_children,
+			 k->n_children == 1 ? "" : "es");
 		facts.note = note;
 	}
 	mew_verdict_cpu(&c->cpu, &facts, &v);

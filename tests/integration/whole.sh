@@ -44,6 +44,27 @@ print(list(csv.DictReader(open("p.csv", newline="")))[0]["total_allocations"])
 PY
 ) >= 500"
 
+# A child that no fork() made: only its exec is seen.
+"$CC" -O1 -x c - -o spawns <<'C' 2>log || broken "cannot build spawns: $(cat log)"
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+extern char **environ;
+int main(void)
+{
+	char *argv[] = {"true", NULL};
+	pid_t pid;
+
+	free(malloc(10));
+	return posix_spawn(&pid, "/bin/true", NULL, NULL, argv, environ) || waitpid(pid, NULL, 0) < 0;
+}
+C
+for engine in cpu mem; do
+	run 0 "$MEW_PERF" $engine --no-db ./spawns
+	grep -q '1 child process [in]' err || fail "$engine: a spawned child is not told" out err
+	pass "$engine: a spawned child is told"
+done
+
 # A program with the note that a wrapper starts is still a benchmark.
 cat >wrapper.sh <<SH
 #!/bin/sh
