@@ -58,7 +58,8 @@ quiet()
 	return 1
 }
 
-# configure_in DIR [ARG...]: makes ./configure if needed and configures in DIR, once.
+# configure_in DIR [ARG...]: makes ./configure if needed and configures in DIR, once; and again, with
+# the arguments of then, when packages have come or gone since.
 configure_in()
 {
 	dev_dir=$1
@@ -66,8 +67,12 @@ configure_in()
 	mkdir -p "$dev_dir" || return 1
 	[ -x "$dev_top/configure" ] ||
 		quiet "$dev_dir/bootstrap.log" "$dev_top/bootstrap" || return 1
-	[ -x "$dev_dir/config.status" ] && return 0
-	(cd "$dev_dir" && quiet configure.log "$dev_top/configure" "$@")
+	if [ ! -x "$dev_dir/config.status" ]; then
+		(cd "$dev_dir" && quiet configure.log "$dev_top/configure" "$@")
+	elif [ -n "$(find /var/lib/dpkg/status -newer "$dev_dir/config.status" 2>/dev/null)" ]; then
+		(cd "$dev_dir" && quiet configure.log ./config.status --recheck &&
+			quiet configure.log ./config.status)
+	fi
 }
 
 # build_in DIR [TARGET...]
