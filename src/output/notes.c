@@ -82,6 +82,9 @@ static void case_notes(struct notes *n, const struct mew_pcase *c)
 	if (c->result == MEW_RESULT_FAILED) {
 		mew_buffer_printf(&n->line, "warning: %s: failed: %s", c->key, c->reason);
 		say(n);
+	} else if (c->result == MEW_RESULT_SKIPPED) {
+		mew_buffer_printf(&n->line, "%s: skipped: %s", c->key, c->reason);
+		say(n);
 	} else if (c->result == MEW_RESULT_OK && c->doubtful) {
 		mew_buffer_printf(&n->line, "warning: %s: %s", c->key, c->verdict);
 		say(n);
@@ -89,10 +92,11 @@ static void case_notes(struct notes *n, const struct mew_pcase *c)
 	}
 }
 
-/* Figures of the functions of one module, with and without debug info. */
+/* Figures of the functions of one module that have no debug info, and whether others have it. */
 struct module {
 	const char *path;
-	double with, without;
+	bool described;
+	double without;
 };
 
 static double size_of(const struct mew_session *s, const struct mew_pvalue *v)
@@ -124,7 +128,7 @@ static void module_note(struct notes *n, const struct module *m, double all)
 		   !strcmp(mew_base_name(m->path), mew_base_name(n->session->program));
 	struct mew_cell cell;
 
-	if (m->with > 0 || !(m->without / all >= MODULE_SHARE) || !*m->path)
+	if (m->described || !(m->without / all >= MODULE_SHARE) || !*m->path)
 		return;
 	if (!own && !n->options->verbose)
 		return;
@@ -159,8 +163,14 @@ static void module_notes(struct notes *n)
 			if (m == n_modules)
 				modules[n_modules++].path = f->module;
 			all += size_of(s, v);
-			*(*f->file ? &modules[m].with : &modules[m].without) += size_of(s, v);
+			modules[m].without += *f->file ? 0 : size_of(s, v);
 		}
+	}
+	/* A function that only calls others counts as well: a library may be linked into it. */
+	for (i = 0; i < s->n_functions; i++) {
+		m = find_module(modules, n_modules, s->functions[i].module);
+		if (m < n_modules && *s->functions[i].file)
+			modules[m].described = true;
 	}
 	for (m = 0; m < n_modules; m++)
 		module_note(n, &modules[m], all);

@@ -75,7 +75,7 @@ static void a_hint_selects_its_case_alone(void **state)
 	mew_session_free(s);
 }
 
-static void a_failed_case_is_a_warning_and_a_skipped_one_is_not(void **state)
+static void a_failed_case_is_a_warning_and_a_skipped_one_a_plain_line(void **state)
 {
 	struct mew_session *s = mew_session_new(MEW_SESSION_CPU);
 	struct mew_pcase *c = doubtful(s, "f");
@@ -85,7 +85,10 @@ static void a_failed_case_is_a_warning_and_a_skipped_one_is_not(void **state)
 	c->reason = "killed by SIGSEGV";
 	c = doubtful(s, "g");
 	c->result = MEW_RESULT_SKIPPED;
-	check(s, &plain, "warning: f: failed: killed by SIGSEGV\n");
+	c->reason = "no GPU";
+	check(s, &plain,
+	      "warning: f: failed: killed by SIGSEGV\n"
+	      "g: skipped: no GPU\n");
 	mew_session_free(s);
 }
 
@@ -116,6 +119,8 @@ static void a_program_without_debug_info_is_told_how_to_build_it(void **state)
 	check(s, &plain, "");
 	s->whole_program = 0;
 	/* Crt code of a program that has it is none of the user's business. */
+	mew_session_function(s, "caller", "caller.c", 1, "/home/me/bench");
+	check(s, &plain, "");
 	add(s, "g", "g.c", "/home/me/bench", 3);
 	check(s, &plain, "");
 	o.verbose = 1;
@@ -145,7 +150,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_doubtful_row_has_its_reason_and_a_command_to_paste),
 		cmocka_unit_test(a_hint_selects_its_case_alone),
-		cmocka_unit_test(a_failed_case_is_a_warning_and_a_skipped_one_is_not),
+		cmocka_unit_test(a_failed_case_is_a_warning_and_a_skipped_one_a_plain_line),
 		cmocka_unit_test(a_program_without_debug_info_is_told_how_to_build_it),
 		cmocka_unit_test(shortened_names_are_told_once),
 	};
