@@ -13,8 +13,8 @@
 #include "output/cell.h"
 #include "output/text.h"
 
-/* Shares of the time below this are not worth a column. */
-#define SHARE_SHOWN 0.01
+/* Shares of the time below this are not worth a column where names would have to be shortened. */
+#define SHARE_SHOWN 0.05
 
 /* The columns of one table: fixed ones, the counters of the cases, and the last one. */
 struct cases {
