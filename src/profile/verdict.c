@@ -155,8 +155,10 @@ void mew_verdict_cpu(const struct mew_cpu_row *row, const struct mew_verdict_cpu
 		       plural(row->iterations));
 		hint_iterations(v, row, f);
 	}
-	if (fabs(unexplained) > UNEXPLAINED_SHARE)
+	if (unexplained > UNEXPLAINED_SHARE)
 		clause(v, "%s of the time unexplained", percent(text, unexplained));
+	else if (unexplained < -UNEXPLAINED_SHARE)
+		clause(v, "accounts for %s more time than has passed", percent(text, -unexplained));
 	end_doubts(v);
 	if (f->pause_by_clock)
 		clause(v, "pauses by clock");

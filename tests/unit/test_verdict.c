@@ -74,7 +74,9 @@ static void each_doubt_has_its_clause(void **state)
 	check(&row, &facts, "noisy: +-6.3% over 30 iterations", "-n 300");
 	row = good;
 	facts.unexplained_s = -0.08;
-	check(&row, &facts, "-8% of the time unexplained", "");
+	check(&row, &facts, "accounts for 8% more time than has passed", "");
+	facts.unexplained_s = 0.08;
+	check(&row, &facts, "8% of the time unexplained", "");
 	facts = plain;
 	facts.threads_not_sampled = 2;
 	check(&row, &facts, "2 threads not sampled", "");
