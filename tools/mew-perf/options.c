@@ -341,7 +341,7 @@ const struct mew_option mew_option_table = {
 	.name = "table",
 	.value = "ROWS",
 	.complete = table_words,
-	.help = "the rows of CSV: cases (the default), functions, stacks",
+	.help = "the rows of CSV: cases (the default), functions (report's default), stacks",
 	.set = set_table};
 const struct mew_option mew_option_db = {.letter = 'd',
 					 .name = "db",
