@@ -14,6 +14,8 @@
 
 /* The smallest rings that the memory limit may lead to: two records of the largest size. */
 #define RING_BYTES_MIN (128u * 1024u)
+/* All rings of samples together: the usual RLIMIT_MEMLOCK. */
+#define RINGS_BYTES (8u * 1024u * 1024u)
 #define DUMMY_BYTES_MIN (8u * 1024u)
 
 #define CPUS_MAX 8192
@@ -27,6 +29,7 @@ struct opening {
 	int pid;
 	struct mew_error *error;
 	int explained; /* error tells what failed */
+	size_t ring_bytes;
 };
 
 static int open_ring(struct opening *o, const struct perf_event_attr *attr, int cpu,
@@ -44,6 +47,15 @@ static int open_ring(struct opening *o, const struct perf_event_attr *attr, int 
 	return mew_ring_open_fitting(&r->ring, r->fd, data_bytes, min_bytes, o->error);
 }
 
+size_t mew_whole_ring_bytes(size_t n_cpus)
+{
+	size_t bytes = MEW_RING_BYTES;
+
+	while (2 * bytes * n_cpus <= RINGS_BYTES)
+		bytes *= 2;
+	return bytes;
+}
+
 static int open_cpu(struct opening *o, int cpu)
 {
 	struct mew_whole *w = o->w;
@@ -54,7 +66,8 @@ static int open_cpu(struct opening *o, int cpu)
 		return mew_error_errno(o->error, -ENOMEM, "cannot open events on CPU %d", cpu);
 	w->rings = more;
 	memset(w->rings + w->n_rings, 0, 2 * sizeof(*w->rings));
-	rc = open_ring(o, &w->attr, cpu, MEW_RING_BYTES, RING_BYTES_MIN);
+	rc = open_ring(o, &w->attr, cpu, o->ring_bytes,
+		       o->ring_bytes > MEW_RING_BYTES ? o->ring_bytes : RING_BYTES_MIN);
 	/* The dummy's records have a ring of their own: samples come in floods, and without the
 	 * maps and forks the rest cannot be told apart. */
 	return rc ? rc : open_ring(o, &w->dummy, cpu, MEW_RING_DUMMY_BYTES, DUMMY_BYTES_MIN);
@@ -73,10 +86,10 @@ static int open_cpus(void *arg, unsigned from, unsigned to)
 	return rc;
 }
 
-int mew_whole_open(struct mew_whole *w, const struct mew_event *event, int pid,
-		   struct mew_error *error)
+static int open_all(struct mew_whole *w, const struct mew_event *event, int pid, size_t ring_bytes,
+		    struct mew_error *error)
 {
-	struct opening o = {w, event->name, pid, error, 0};
+	struct opening o = {w, event->name, pid, error, 0, ring_bytes};
 	char online[4096];
 	int rc;
 
@@ -97,6 +110,19 @@ int mew_whole_open(struct mew_whole *w, const struct mew_event *event, int pid,
 		mew_error_set(error, rc, "the list of online CPUs, '%.40s', is not known", online);
 	if (rc)
 		mew_whole_close(w);
+	return rc;
+}
+
+int mew_whole_open(struct mew_whole *w, const struct mew_event *event, int pid,
+		   struct mew_error *error)
+{
+	long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t bytes = mew_whole_ring_bytes(n_cpus > 0 ? (size_t)n_cpus : 1);
+	int rc;
+
+	/* All alike: the first CPU's must not take what the others need. */
+	while ((rc = open_all(w, event, pid, bytes, error)) == -EPERM && bytes > MEW_RING_BYTES)
+		bytes /= 2;
 	return rc;
 }
 

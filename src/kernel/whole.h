@@ -44,6 +44,10 @@ struct mew_whole_count {
 			    not (before Linux 6.0): count MEW_RECORD_LOST too and take the higher */
 };
 
+/* Of the ring of samples that open tries first on each of n_cpus (1 or more): the reader of a
+ * program's start is away for tenths of a second, building tables of what it maps. */
+size_t mew_whole_ring_bytes(size_t n_cpus);
+
 /*
  * Open and map for process pid, on every online CPU. pid must not have called exec yet (the caller
  * holds it back); everything begins there. Rings are made smaller while the memory limit is in the

@@ -179,6 +179,16 @@ static void whole_count_is_scaled_without_overflow(void **state)
 	assert_int_equal(mew_whole_scale(UINT64_MAX, UINT64_MAX, 1), UINT64_MAX);
 }
 
+static void whole_rings_share_the_usual_memory_limit(void **state)
+{
+	(void)state;
+	assert_int_equal(mew_whole_ring_bytes(1), 8 << 20);
+	assert_int_equal(mew_whole_ring_bytes(2), 4 << 20);
+	assert_int_equal(mew_whole_ring_bytes(3), 2 << 20);
+	assert_int_equal(mew_whole_ring_bytes(16), MEW_RING_BYTES);
+	assert_int_equal(mew_whole_ring_bytes(256), MEW_RING_BYTES);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -188,6 +198,7 @@ int main(void)
 		TEST(whole_drain_holds_young_records_until_the_final_one),
 		TEST(whole_drain_stops_when_told_and_goes_on_behind),
 		TEST(whole_drain_counts_what_it_cannot_read),
+		cmocka_unit_test(whole_rings_share_the_usual_memory_limit),
 		cmocka_unit_test(whole_count_is_scaled_without_overflow),
 	};
 
