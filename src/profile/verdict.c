@@ -155,6 +155,9 @@ void mew_verdict_cpu(const struct mew_cpu_row *row, const struct mew_verdict_cpu
 		       plural(row->iterations));
 		hint_iterations(v, row, f);
 	}
+	/* Within one tick the account is as fine as it can be. */
+	if (fabs(f->unexplained_s) <= row->interval_s)
+		unexplained = 0;
 	if (unexplained > UNEXPLAINED_SHARE)
 		clause(v, "%s of the time unexplained", percent(text, unexplained));
 	else if (unexplained < -UNEXPLAINED_SHARE)

@@ -77,6 +77,9 @@ static void each_doubt_has_its_clause(void **state)
 	check(&row, &facts, "accounts for 8% more time than has passed", "");
 	facts.unexplained_s = 0.08;
 	check(&row, &facts, "8% of the time unexplained", "");
+	row.interval_s = 0.1; /* less than one tick: nothing to be told from it */
+	check(&row, &facts, "ok", "");
+	row = good;
 	facts = plain;
 	facts.threads_not_sampled = 2;
 	check(&row, &facts, "2 threads not sampled", "");
