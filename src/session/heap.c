@@ -31,6 +31,8 @@ struct heap_case {
 	size_t n_hooks;
 	pid_t pid;           /* that runs the case; 0: not known yet */
 	uint64_t iterations; /* tracked, over all threads */
+	uint64_t planned;    /* tracked, of each thread */
+	uint64_t first;      /* allocations of the first iteration, when that is tracked too */
 	int left_early;
 	unsigned n_beyond; /* images that found no room: not recorded */
 	unsigned n_others; /* processes with a hook that are not the program's: its children */
@@ -72,28 +74,6 @@ static uint64_t warm_up(const struct mew_run_options *o, uint64_t iterations)
 	if (o->warm_up != UINT64_MAX)
 		return o->warm_up;
 	return iterations / 10 ? iterations / 10 : 1;
-}
-
-static int on_round(void *arg, const struct mew_msg_round *m, struct mew_msg_plan *ret,
-		    struct mew_error *error)
-{
-	struct heap_case *k = arg;
-	uint64_t n = k->o->iterations ? k->o->iterations : ITERATIONS_DEFAULT;
-
-	(void)error;
-	k->left_early |= m->left_early != 0;
-	ret->pause_mode = MEW_PAUSE_CLOCK;
-	if (m->kind == MEW_ROUND_NONE && warm_up(k->o, n)) {
-		ret->kind = MEW_ROUND_WARM_UP;
-		ret->iterations = warm_up(k->o, n);
-	} else if (m->kind != MEW_ROUND_TRACKED) {
-		ret->kind = MEW_ROUND_TRACKED;
-		ret->iterations = n;
-	} else {
-		k->iterations += m->iterations;
-		ret->kind = MEW_ROUND_STOP;
-	}
-	return 0;
 }
 
 static int on_hook(void *arg, int sock, pid_t pid, int started, int maps_fd,
@@ -147,6 +127,45 @@ static int counts(const struct heap_case *k, const struct mew_hook *h)
 	return h->segment.at && (k->whole || h->pid == k->pid);
 }
 
+static uint64_t allocations(const struct heap_case *k)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < k->n_hooks; i++)
+		if (counts(k, &k->hooks[i]))
+			n += mew_hook_segment(&k->hooks[i])->total_allocations;
+	return n;
+}
+
+static int on_round(void *arg, const struct mew_msg_round *m, struct mew_msg_plan *ret,
+		    struct mew_error *error)
+{
+	struct heap_case *k = arg;
+	uint64_t n = k->o->iterations ? k->o->iterations : ITERATIONS_DEFAULT;
+	uint64_t n_warm = warm_up(k->o, n);
+
+	(void)error;
+	k->left_early |= m->left_early != 0;
+	ret->pause_mode = MEW_PAUSE_CLOCK;
+	if (m->kind == MEW_ROUND_TRACKED) {
+		k->iterations += m->iterations;
+		if (!n_warm && k->planned == 1)
+			k->first = allocations(k);
+	}
+	if (m->kind == MEW_ROUND_NONE && n_warm) {
+		ret->kind = MEW_ROUND_WARM_UP;
+		ret->iterations = n_warm;
+	} else if (k->planned < n) {
+		/* Without a warm-up the first iteration is a round of its own, to be told apart. */
+		ret->kind = MEW_ROUND_TRACKED;
+		ret->iterations = n_warm || k->planned ? n - k->planned : 1;
+		k->planned += ret->iterations;
+	} else {
+		ret->kind = MEW_ROUND_STOP;
+	}
+	return 0;
+}
+
 static struct mew_hook *highest(const struct heap_case *k)
 {
 	struct mew_hook *best = NULL;
@@ -168,6 +187,7 @@ static int fill(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
 
 	row->profiler = PROFILER;
 	row->iterations = k->whole ? 1 : k->iterations;
+	row->first_iteration_allocations = k->first;
 	for (size_t i = 0; i < k->n_hooks; i++) {
 		const struct mew_segment *g = mew_hook_segment(&k->hooks[i]);
 

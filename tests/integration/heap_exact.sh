@@ -38,3 +38,9 @@ expect first peak_bytes 10 total_bytes 10 total_allocations 100 allocated_bytes 
 	leaked_bytes 0 first_iteration_allocations 3 foreign_frees 0 verdict ok
 expect edges peak_bytes 104 total_bytes 104 total_allocations 300 allocated_bytes 10400 frees 300 \
 	temporary 200 leaked_bytes 0 first_iteration_allocations 3 foreign_frees 0 verdict ok
+
+# Without a warm-up the first iteration is among the measured ones, and its allocations are still told apart.
+run 0 "$MEW_PERF" mem -n 5 --warmup 0 --no-db -k '^first$' -o x.csv "$bench"
+expect first total_allocations 7 iterations 5 first_iteration_allocations 3 peak_bytes 10010 leaked_bytes 10000 verdict ok
+run 0 "$MEW_PERF" mem -n 1 --warmup 0 --no-db -k '^first$' -o x.csv "$bench"
+expect first total_allocations 3 iterations 1 first_iteration_allocations 3
