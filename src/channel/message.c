@@ -153,6 +153,12 @@ int mew_message_receive(int sock, void *buf, int *ret_fds, unsigned *ret_n_fds)
 	n = take_fds(&msg, fds);
 	if (got == 0 && n == 0)
 		return 0;
+	/* Cut, with room for more: the kernel could not give us one. */
+	if ((msg.msg_flags & MSG_CTRUNC) != 0 && n < MEW_MESSAGE_MAX_FDS) {
+		while (n > 0)
+			close(fds[--n]);
+		return -EMFILE;
+	}
 	if ((msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 || (size_t)got < sizeof(*header) ||
 	    header->size != (size_t)got || type_size(header->type) != header->size) {
 		while (n > 0)

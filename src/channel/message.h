@@ -252,8 +252,8 @@ int mew_message_send(int sock, const void *message, const int *fds, unsigned n_f
  * Receive one message into buf (room for MEW_MESSAGE_MAX_BYTES, aligned for uint64_t). Checks the
  * header and that size is the packet's and the type's; descriptors go to ret_fds (room for
  * MEW_MESSAGE_MAX_FDS; close-on-exec, the caller's), the rest is closed. Strings inside are forced
- * to end. The type, 0 at the end of the stream, or -errno (-EPROTO: not ours; -EAGAIN on a
- * non-blocking socket).
+ * to end. The type, 0 at the end of the stream, or -errno (-EPROTO: not ours; -EMFILE: the limit
+ * leaves no room for its descriptors; -EAGAIN on a non-blocking socket).
  */
 int mew_message_receive(int sock, void *buf, int *ret_fds, unsigned *ret_n_fds);
 

@@ -129,6 +129,8 @@ static int on_message(struct dialogue *d, struct mew_error *error)
 		d->sock = -2;
 		return 0;
 	}
+	if (type == -EMFILE)
+		return mew_error_errno(error, type, "cannot take the program's descriptors");
 	if (type < 0)
 		return mew_error_errno(error, type,
 				       "the program sent something else than it should");
@@ -193,14 +195,13 @@ static void on_death(struct dialogue *d)
 		char reason[sizeof text + 96];
 		int status = d->target.status;
 
-		/* What libmew ends with that cannot reach us; it has no stderr to say so either. */
-		snprintf(
-			reason, sizeof reason, "%s before its end%s",
-			mew_target_describe(&d->target, text, sizeof text),
-			WIFEXITED(status) && WEXITSTATUS(status) == 125
-				? ": it lost its connection to mew-perf; does it close descriptors "
-				  "that it did not open?"
-				: "");
+		/* libmew's own failure: it says which, where stderr is still open. */
+		snprintf(reason, sizeof reason, "%s before its end%s",
+			 mew_target_describe(&d->target, text, sizeof text),
+			 WIFEXITED(status) && WEXITSTATUS(status) == 125
+				 ? ": libmew could not go on; it says why on stderr, if the "
+				   "program closed no descriptor of others"
+				 : "");
 		finish(d, MEW_DIALOGUE_DIED,
 		       d->sock == -1 ? "the program ended without running the case" : reason);
 	}

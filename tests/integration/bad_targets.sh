@@ -65,7 +65,7 @@ said "cannot make a directory in '/nonexistent': No such file"
 
 # A benchmark that took its own connection away.
 run 1 "$MEW_PERF" mem -n 20 --no-db -k '^closes$' "$bench"
-said 'lost its connection to mew-perf'
+said 'libmew could not go on'
 
 # One that speaks our protocol is believed nothing.
 liar=$MEW_BUILDDIR/tests/fixtures/liar

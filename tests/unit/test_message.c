@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -219,6 +220,25 @@ static void a_path_longer_than_a_socket_address_is_named_so(void **state)
 	assert_int_equal(mew_message_connect("/no such directory/socket"), -ENOENT);
 }
 
+static void a_descriptor_too_many_for_the_limit_is_told(void **state)
+{
+	struct pair *p = *state;
+	struct mew_message_header list = {MEW_MSG_LIST, sizeof(list)};
+	struct rlimit limit, low;
+	int fds[MEW_MESSAGE_MAX_FDS], sent[2] = {p->a, p->b}, free_fd = lowest_free_fd(), type;
+	unsigned n_fds;
+
+	assert_int_equal(mew_message_send(p->a, &list, sent, 2), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	low = limit;
+	low.rlim_cur = (rlim_t)free_fd + 1;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+	type = receive(p->b, fds, &n_fds);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(type, -EMFILE);
+	assert_int_equal(lowest_free_fd(), free_fd); /* the one that fitted is closed */
+}
+
 int main(void)
 {
 #define WITH_PAIR(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -228,6 +248,7 @@ int main(void)
 		WITH_PAIR(descriptors_arrive_in_their_order_and_close_on_exec),
 		WITH_PAIR(strings_are_forced_to_end),
 		WITH_PAIR(packets_that_are_not_ours_are_refused_and_their_descriptors_closed),
+		WITH_PAIR(a_descriptor_too_many_for_the_limit_is_told),
 		WITH_PAIR(the_end_of_the_stream_is_no_error_and_writing_to_it_is),
 		WITH_PAIR(a_message_that_cannot_be_is_not_sent),
 		cmocka_unit_test(a_path_longer_than_a_socket_address_is_named_so),
