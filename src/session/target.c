@@ -118,6 +118,7 @@ run_child(const struct mew_target_options *o, char **env, int report_fd, int go_
 	if (getppid() != parent)
 		_exit(125);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	dup2(STDERR_FILENO, STDOUT_FILENO);

@@ -114,6 +114,12 @@ colour yes 'mew-perf mem --color always --no-db -n 2 ./bench 2>/dev/null | cat'
 colour no 'mew-perf mem --color always --no-db -n 2 -o x.csv ./bench 2>/dev/null; cat x.csv'
 pass "colour is for terminals, or as --color says"
 
+# The limit is in blocks of 512 or of 1024 bytes; what it says itself is below both.
+# shellcheck disable=SC2016
+run 125 sh -c 'ulimit -f 8; exec "$0" mem -d limited.db -n 2 ./bench' "$perf"
+grep -q "cannot write recording 'limited.db'" err || fail "a file size limit is not told" err
+pass "a file size limit is an error of writing, no end by a signal"
+
 terminal 80 'mew-perf mem --no-db -n 2 ./bench >/dev/null'
 grep -q '2 of 3: qsort_ints/case:1 n=1000' shown || fail "progress is shown on a terminal" shown
 terminal 80 'mew-perf mem -q --no-db -n 2 ./bench >/dev/null'

@@ -103,7 +103,9 @@ static void catch_signals(void)
 	catch_signal(SIGINT);
 	catch_signal(SIGTERM);
 	catch_signal(SIGHUP);
-	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write() */
+	/* A closed pipe and a file that is too large are errors of write(). */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 /*
