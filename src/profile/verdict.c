@@ -91,8 +91,8 @@ static void hint_interval(struct mew_verdict *v, const struct mew_cpu_row *row)
 	char text[MEW_NUMBER_SIZE];
 
 	if (row->interval_s > 0)
-		hint(v, "--interval %s",
-		     mew_format_csv_double(text, sizeof(text), row->interval_s * 10));
+		hint(v, "--interval %sms",
+		     mew_format_csv_double(text, sizeof(text), row->interval_s * 10 * 1e3));
 }
 
 static void judge_losses(const struct mew_cpu_row *row, const struct mew_verdict_cpu *f,

@@ -55,7 +55,7 @@ static void each_doubt_has_its_clause(void **state)
 	check(&row, &facts, "few iterations: 20", "-n 200");
 	row = good;
 	row.lost = 1;
-	check(&row, &facts, "1 sample lost", "--interval 0.01");
+	check(&row, &facts, "1 sample lost", "--interval 10ms");
 	row.interval_s = NAN;
 	check(&row, &facts, "1 sample lost", "");
 	row = good;
@@ -67,7 +67,7 @@ static void each_doubt_has_its_clause(void **state)
 	check(&row, &facts, "10% of the samples in unknown code", "");
 	row = good;
 	row.slowdown = 1.4;
-	check(&row, &facts, "slowed 1.40x by sampling", "--interval 0.01");
+	check(&row, &facts, "slowed 1.40x by sampling", "--interval 10ms");
 	row = good;
 	row.iterations = 30;
 	row.time_spread = 0.063;
