@@ -117,7 +117,7 @@ pass "colour is for terminals, or as --color says"
 # The limit is in blocks of 512 or of 1024 bytes; what it says itself is below both.
 # shellcheck disable=SC2016
 run 125 sh -c 'ulimit -f 8; exec "$0" mem -d limited.db -n 2 ./bench' "$perf"
-grep -q "cannot write recording 'limited.db'" err || fail "a file size limit is not told" err
+grep -q "^mew-perf: cannot .*write recording 'limited.db'" err || fail "a file size limit is not told" err
 pass "a file size limit is an error of writing, no end by a signal"
 
 terminal 80 'mew-perf mem --no-db -n 2 ./bench >/dev/null'
