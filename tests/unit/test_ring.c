@@ -28,7 +28,7 @@ static int setup(void **state)
 
 	if (!f)
 		return -1;
-	f->data = malloc(RING_BYTES);
+	f->data = calloc(1, RING_BYTES);
 	if (!f->data || mew_ring_init(&f->ring, &f->page, f->data, RING_BYTES))
 		return -1;
 	*state = f;

@@ -63,7 +63,7 @@ char *mew_heap_library(void)
 {
 	/* In a build tree mew-perf lies at its top, or in its .libs behind libtool's script. */
 	static const char *const places[] = {".libs", "src/heap/.libs", ".", "../src/heap/.libs",
-					     "../lib/" PACKAGE};
+					     ("../lib/" PACKAGE)};
 	char dir[PATH_MAX], *found, *slash;
 	ssize_t n = readlink("/proc/self/exe", dir, sizeof(dir) - 1);
 
