@@ -116,6 +116,12 @@ check_dist()
 	configure_in "$dir" && make -C "$dir" -j"$dev_jobs" && make -C "$dir" distcheck
 }
 
+# As a newcomer runs it: in a clone with nothing built.
+check_demo()
+{
+	rm -rf "$ci/demo" && git clone -q "$dev_top" "$ci/demo" && sh "$ci/demo/tools/dev/demo.sh"
+}
+
 check_no_change()
 {
 	tree_state | diff -u "$ci/tree.before" -
@@ -132,6 +138,7 @@ check clang-werror build_strictly clang CC=clang CXX=clang++
 check sanitizers build_strictly sanitizers CC=gcc --enable-sanitizers=address,undefined
 check valgrind make -C "$ci/build-gcc" check-valgrind
 check install check_install
+check demo check_demo
 check distcheck check_dist
 check tree-unchanged check_no_change
 
