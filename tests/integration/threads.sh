@@ -18,9 +18,10 @@ self()
 		where c.name = '$1' and f.name = '$2'"
 }
 
-run 0 "$MEW_PERF" cpu --interval 1ms -k '^(threads|pool)$' -n 1000 -d x.db -o x.csv "$bench"
-holds "both threads are counted" "$(cell x.csv threads iterations) == 2000"
-holds "both threads are sampled" "1.7 * $(cell x.csv threads wall_time) <= $(self threads hot) +
+run 0 "$MEW_PERF" cpu --interval 1ms -k '^(threads|pool)$' -n 2000 -d x.db -o x.csv "$bench"
+holds "both threads are counted" "$(cell x.csv threads iterations) == 4000"
+# One of them alone would be the wall time once; what the machine takes away in between is the rest.
+holds "both threads are sampled" "1.5 * $(cell x.csv threads wall_time) <= $(self threads hot) +
 	$(cell x.csv threads off_cpu_time)"
 holds "the pool's thread is sampled" "$(self pool pool_work) >= 0.7"
 holds "the loop's thread waits" "$(cell x.csv pool off_cpu_time) >= 0.7 * $(cell x.csv pool wall_time)"
