@@ -30,7 +30,7 @@ struct mew_client {
 	ino_t ino;
 	struct mew_segment *segment;
 	uint64_t segment_bytes;
-	const struct mew_table *table;
+	const struct mew_unwind_table *table;
 	uint64_t table_bytes; /* of the mapping; the file may be shorter */
 	int is_whole;
 	struct mew_lock lock; /* of what follows, and of the conversation */

@@ -38,7 +38,7 @@ struct mapping {
 };
 
 struct mew_modules {
-	struct mew_table *table; /* the caller's */
+	struct mew_unwind_table *table; /* the caller's */
 	size_t space_bytes;
 	struct module **modules; /* owned; they do not move */
 	size_t n_modules, cap_modules;
@@ -67,7 +67,8 @@ struct mew_modules *mew_modules_new(void *space, size_t space_bytes, struct mew_
 {
 	struct mew_modules *m;
 
-	if (space_bytes < sizeof(*m->table) || (uintptr_t)space % _Alignof(struct mew_table)) {
+	if (space_bytes < sizeof(*m->table) ||
+	    (uintptr_t)space % _Alignof(struct mew_unwind_table)) {
 		mew_error_set(error, -EINVAL, "no room for unwind tables in %zu bytes",
 			      space_bytes);
 		return NULL;
@@ -82,7 +83,7 @@ struct mew_modules *mew_modules_new(void *space, size_t space_bytes, struct mew_
 	m->table->n_modules = 0;
 	m->table->generation = 1;
 	m->table->bytes = sizeof(*m->table);
-	__atomic_store_n(&m->table->magic, MEW_TABLE_MAGIC, __ATOMIC_RELEASE);
+	__atomic_store_n(&m->table->magic, MEW_UNWIND_TABLE_MAGIC, __ATOMIC_RELEASE);
 	return m;
 }
 
@@ -201,7 +202,7 @@ static void set_file(struct module *module, const struct mew_file *f)
 static int place_rules(struct mew_modules *m, struct module *module)
 {
 	const struct mew_cfi *cfi = module->file ? &module->file->cfi : NULL;
-	struct mew_table *t = m->table;
+	struct mew_unwind_table *t = m->table;
 	size_t bytes;
 
 	if (!cfi || !cfi->n_rules || module->rules_off)
@@ -320,15 +321,15 @@ static bool overlaps(const struct mew_modules *m, uint64_t start_pc, uint64_t en
 /* A new entry of the table, complete before readers can see it. */
 static int publish(struct mew_modules *m, struct module *module, struct mapping *mapping)
 {
-	struct mew_table *t = m->table;
-	struct mew_table_module *entry;
+	struct mew_unwind_table *t = m->table;
+	struct mew_unwind_table_module *entry;
 	int rc;
 
-	if (t->n_modules >= MEW_TABLE_MODULES)
+	if (t->n_modules >= MEW_UNWIND_TABLE_MODULES)
 		return -ENOSPC;
 	rc = place_rules(m, module);
 	entry = &t->modules[t->n_modules];
-	*entry = (struct mew_table_module){
+	*entry = (struct mew_unwind_table_module){
 		.start_pc = mapping->pub.start_pc,
 		.end_pc = mapping->pub.end_pc,
 		.base = mapping->pub.load_bias + (module->file ? module->file->cfi.base_vaddr : 0),
@@ -519,7 +520,7 @@ int mew_modules_read_maps(struct mew_modules *m, int maps_fd, struct mew_error *
 
 /* ---- look-ups ---- */
 
-const struct mew_table *mew_modules_table(const struct mew_modules *m)
+const struct mew_unwind_table *mew_modules_table(const struct mew_modules *m)
 {
 	return m->table;
 }

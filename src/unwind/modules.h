@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include "base/error.h"
 
-struct mew_table; /* table.h */
+struct mew_unwind_table; /* table.h */
 
 #define MEW_BUILD_ID_BYTES 64
 
@@ -40,7 +40,8 @@ struct mew_mapping {
 struct mew_modules;
 
 /* The space for tables: memory of the caller's (a shared memfd mapping, or anonymous), at least
- * sizeof(struct mew_table), kept until the set is freed. Initialises it. NULL, error: no memory. */
+ * sizeof(struct mew_unwind_table), kept until the set is freed. Initialises it. NULL, error: no
+ * memory. */
 struct mew_modules *mew_modules_new(void *space, size_t space_bytes, struct mew_error *error);
 void mew_modules_free(struct mew_modules *m);
 
@@ -54,7 +55,7 @@ int mew_modules_read_maps(struct mew_modules *m, int maps_fd, struct mew_error *
 int mew_modules_add(struct mew_modules *m, uint64_t start_pc, uint64_t end_pc, uint64_t file_off,
 		    const char *path, uint64_t time_ns, struct mew_error *error);
 
-const struct mew_table *mew_modules_table(const struct mew_modules *m);
+const struct mew_unwind_table *mew_modules_table(const struct mew_modules *m);
 /* The mapping that covered pc at time_ns (0: the newest one), or NULL. Borrowed until the next
  * change. */
 const struct mew_mapping *mew_modules_find(const struct mew_modules *m, uint64_t pc,

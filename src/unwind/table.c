@@ -4,8 +4,8 @@
 
 _Static_assert(sizeof(struct mew_rule) == 16, "rules are shared between processes");
 
-static const struct mew_rule *find_rule(const struct mew_table *t, size_t space_bytes,
-					const struct mew_table_module *m, uint64_t pc)
+static const struct mew_rule *find_rule(const struct mew_unwind_table *t, size_t space_bytes,
+					const struct mew_unwind_table_module *m, uint64_t pc)
 {
 	uint64_t off = pc - m->base, rules_off = m->rules_off;
 	uint32_t lo = 0, hi = m->n_rules;
@@ -28,19 +28,20 @@ static const struct mew_rule *find_rule(const struct mew_table *t, size_t space_
 	return &rules[lo - 1];
 }
 
-const struct mew_rule *mew_table_find(const struct mew_table *t, size_t space_bytes, uint64_t pc,
-				      const struct mew_table_module **ret_module)
+const struct mew_rule *mew_unwind_table_find(const struct mew_unwind_table *t, size_t space_bytes,
+					     uint64_t pc,
+					     const struct mew_unwind_table_module **ret_module)
 {
 	uint32_t n;
 
-	if (space_bytes < sizeof(*t) || t->magic != MEW_TABLE_MAGIC)
+	if (space_bytes < sizeof(*t) || t->magic != MEW_UNWIND_TABLE_MAGIC)
 		return NULL;
 	n = __atomic_load_n(&t->n_modules, __ATOMIC_ACQUIRE);
-	if (n > MEW_TABLE_MODULES)
-		n = MEW_TABLE_MODULES;
+	if (n > MEW_UNWIND_TABLE_MODULES)
+		n = MEW_UNWIND_TABLE_MODULES;
 	/* The newest first: it replaces what it overlaps. */
 	while (n--) {
-		const struct mew_table_module *m = &t->modules[n];
+		const struct mew_unwind_table_module *m = &t->modules[n];
 
 		if (pc < m->start_pc || pc >= __atomic_load_n(&m->end_pc, __ATOMIC_RELAXED))
 			continue;

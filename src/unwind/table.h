@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MEW_TABLE_MAGIC 0x31454c42415457ull
-#define MEW_TABLE_MODULES 4096 /* mappings in a space at most */
+#define MEW_UNWIND_TABLE_MAGIC 0x31454c42415457ull
+#define MEW_UNWIND_TABLE_MODULES 4096 /* mappings in a space at most */
 
 /* How the CFA is found. Registers are the CPU's: sp and fp stand for RSP and RBP, or SP and X29. */
 enum mew_rule_cfa {
@@ -54,7 +54,7 @@ struct mew_rule {
 };
 
 /* One executable mapping of a module. */
-struct mew_table_module {
+struct mew_unwind_table_module {
 	uint64_t start_pc, end_pc; /* of the mapping; end_pc 0: gone */
 	uint64_t base;             /* pc that rule start 0 stands for */
 	uint64_t rules_off; /* of a struct mew_rule array, from the start of the space; 8-aligned */
@@ -62,19 +62,21 @@ struct mew_table_module {
 	uint32_t id; /* the caller's: index into its own list of modules */
 };
 
-struct mew_table {
+struct mew_unwind_table {
 	uint64_t magic;
 	uint64_t bytes; /* of the space in use */
 	uint64_t generation;
 	uint32_t n_modules;
 	uint32_t pad;
-	struct mew_table_module modules[MEW_TABLE_MODULES]; /* in order of arrival, not of pc */
+	struct mew_unwind_table_module
+		modules[MEW_UNWIND_TABLE_MODULES]; /* in order of arrival, not of pc */
 };
 
 /* The rule for pc, or NULL: no module there, or no rule. *ret_module (may be NULL) is set when a
  * module covers pc. Every offset that a hostile or torn space holds is checked against space_bytes.
  */
-const struct mew_rule *mew_table_find(const struct mew_table *t, size_t space_bytes, uint64_t pc,
-				      const struct mew_table_module **ret_module);
+const struct mew_rule *mew_unwind_table_find(const struct mew_unwind_table *t, size_t space_bytes,
+					     uint64_t pc,
+					     const struct mew_unwind_table_module **ret_module);
 
 #endif

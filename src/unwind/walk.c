@@ -48,16 +48,16 @@ static enum mew_walk_end unreadable(const struct mew_walk_stack *s, uint64_t at)
 	return MEW_WALK_CUT;
 }
 
-static const struct mew_rule *find_rule(const struct mew_table *t, size_t space_bytes, uint64_t pc,
-					struct mew_walk_cache *cache, bool *ret_module)
+static const struct mew_rule *find_rule(const struct mew_unwind_table *t, size_t space_bytes,
+					uint64_t pc, struct mew_walk_cache *cache, bool *ret_module)
 {
-	const struct mew_table_module *module = NULL;
+	const struct mew_unwind_table_module *module = NULL;
 	const struct mew_rule *rule;
 	unsigned slot = (pc * 0x9e3779b97f4a7c15u) >> 54;
 
 	if (cache && cache->entries[slot].pc == pc && cache->entries[slot].rule)
 		return cache->entries[slot].rule;
-	rule = mew_table_find(t, space_bytes, pc, &module);
+	rule = mew_unwind_table_find(t, space_bytes, pc, &module);
 	*ret_module = module != NULL;
 	if (cache && rule) {
 		cache->entries[slot].pc = pc;
@@ -66,7 +66,7 @@ static const struct mew_rule *find_rule(const struct mew_table *t, size_t space_
 	return rule;
 }
 
-static void cache_check(struct mew_walk_cache *cache, const struct mew_table *t)
+static void cache_check(struct mew_walk_cache *cache, const struct mew_unwind_table *t)
 {
 	uint64_t generation = __atomic_load_n(&t->generation, __ATOMIC_ACQUIRE);
 	size_t i;
@@ -203,9 +203,10 @@ static int leave_signal(const struct mew_rule *rule, struct frame *f,
 	return 0;
 }
 
-void mew_walk(const struct mew_table *t, size_t space_bytes, const struct mew_walk_start *start,
-	      const struct mew_walk_stack *stack, const struct mew_walk_root *root,
-	      struct mew_walk_cache *cache, struct mew_walk_result *ret)
+void mew_walk(const struct mew_unwind_table *t, size_t space_bytes,
+	      const struct mew_walk_start *start, const struct mew_walk_stack *stack,
+	      const struct mew_walk_root *root, struct mew_walk_cache *cache,
+	      struct mew_walk_result *ret)
 {
 	struct frame f = {
 		.pc = start->pc,

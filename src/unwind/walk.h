@@ -71,8 +71,9 @@ struct mew_walk_cache {
 };
 
 /* Walk. cache may be NULL. Never fails: ret->end tells how it ended. */
-void mew_walk(const struct mew_table *t, size_t space_bytes, const struct mew_walk_start *start,
-	      const struct mew_walk_stack *stack, const struct mew_walk_root *root,
-	      struct mew_walk_cache *cache, struct mew_walk_result *ret);
+void mew_walk(const struct mew_unwind_table *t, size_t space_bytes,
+	      const struct mew_walk_start *start, const struct mew_walk_stack *stack,
+	      const struct mew_walk_root *root, struct mew_walk_cache *cache,
+	      struct mew_walk_result *ret);
 
 #endif

@@ -21,7 +21,7 @@
 #include "unwind/file.h"
 #include "unwind/table.h"
 
-#define SPACE_BYTES (sizeof(struct mew_table) + (64u << 20))
+#define SPACE_BYTES (sizeof(struct mew_unwind_table) + (64u << 20))
 #define MAPPED_AT 0x10000000000
 
 static const char *const sources[] = {"none", "elf", "dwarf"};

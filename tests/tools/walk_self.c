@@ -36,7 +36,7 @@
 #define COPY_BYTES (256u << 10)
 
 static struct mew_modules *modules;
-static const struct mew_table *table;
+static const struct mew_unwind_table *table;
 static struct mew_walk_cache cache;
 static int n_failed, n_compared;
 static volatile int n_alternate;
@@ -360,7 +360,8 @@ static int plugin(const char *path)
 	*(void **)&call = dlsym(handle, "plugin_call");
 	pc = (uintptr_t)call;
 	read_maps();
-	if (table->generation == generation || !mew_table_find(table, SPACE_BYTES, pc, NULL)) {
+	if (table->generation == generation ||
+	    !mew_unwind_table_find(table, SPACE_BYTES, pc, NULL)) {
 		fprintf(stderr, "no table for the plugin\n");
 		return 1;
 	}
@@ -373,7 +374,8 @@ static int plugin(const char *path)
 	generation = table->generation;
 	dlclose(handle);
 	read_maps();
-	if (table->generation == generation || mew_table_find(table, SPACE_BYTES, pc, NULL)) {
+	if (table->generation == generation ||
+	    mew_unwind_table_find(table, SPACE_BYTES, pc, NULL)) {
 		fprintf(stderr, "a table for what is gone\n");
 		return 1;
 	}

@@ -16,12 +16,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SPACE_BYTES (sizeof(struct mew_table) + (1u << 20))
+#define SPACE_BYTES (sizeof(struct mew_unwind_table) + (1u << 20))
 
 struct fixture {
 	void *space;
 	struct mew_modules *modules;
-	const struct mew_table *table;
+	const struct mew_unwind_table *table;
 	char self[4096];
 	struct stat st;
 };
@@ -103,7 +103,7 @@ static void one_file_is_parsed_once_wherever_it_is_mapped(void **state)
 {
 	struct fixture *f = *state;
 	const struct mew_module *module;
-	const struct mew_table_module *first, *second;
+	const struct mew_unwind_table_module *first, *second;
 	char text[10000] = "";
 
 	strcat(text, self_line(f, 0x100000));
@@ -120,8 +120,8 @@ static void one_file_is_parsed_once_wherever_it_is_mapped(void **state)
 	assert_int_equal(first->rules_off, second->rules_off);
 	assert_int_equal(second->base - first->base, 0x200000);
 	assert_int_equal(first->n_rules, module->n_rules);
-	assert_int_equal(f->table->bytes,
-			 sizeof(struct mew_table) + module->n_rules * sizeof(struct mew_rule));
+	assert_int_equal(f->table->bytes, sizeof(struct mew_unwind_table) +
+						  module->n_rules * sizeof(struct mew_rule));
 }
 
 static void the_generation_moves_with_changes_only(void **state)
@@ -203,11 +203,11 @@ static void a_deleted_file_is_not_looked_for_under_its_old_name(void **state)
 static void a_full_space_is_said_and_leaves_the_module_without_rules(void **state)
 {
 	struct fixture *f = *state;
-	size_t bytes = sizeof(struct mew_table) + 64;
+	size_t bytes = sizeof(struct mew_unwind_table) + 64;
 	void *space = calloc(1, bytes);
 	struct mew_modules *small = mew_modules_new(space, bytes, NULL);
 	struct mew_error error = {0};
-	const struct mew_table *table;
+	const struct mew_unwind_table *table;
 	uint64_t i;
 
 	assert_non_null(small);
@@ -216,7 +216,7 @@ static void a_full_space_is_said_and_leaves_the_module_without_rules(void **stat
 	assert_true(error.text[0] != '\0');
 	assert_int_equal(table->n_modules, 1);
 	assert_int_equal(table->modules[0].n_rules, 0);
-	for (i = 1; i < MEW_TABLE_MODULES; i++)
+	for (i = 1; i < MEW_UNWIND_TABLE_MODULES; i++)
 		assert_int_equal(mew_modules_add(small, i << 24, (i << 24) + 0x1000, 0,
 						 "/nowhere/a", 0, NULL),
 				 0);
@@ -225,7 +225,7 @@ static void a_full_space_is_said_and_leaves_the_module_without_rules(void **stat
 		-ENOSPC);
 	mew_modules_free(small);
 	free(space);
-	assert_null(mew_modules_new(f->space, sizeof(struct mew_table) - 1, &error));
+	assert_null(mew_modules_new(f->space, sizeof(struct mew_unwind_table) - 1, &error));
 	assert_int_equal(error.code, -EINVAL);
 	mew_modules_free(NULL);
 }

@@ -57,8 +57,8 @@ static void no_module(void *arg, const struct mew_module *module, uint64_t n_loo
 
 static void what_lies_nowhere_is_unknown_and_what_cannot_be_read_is_its_module(void **state)
 {
-	void *space = calloc(1, sizeof(struct mew_table));
-	struct mew_modules *modules = mew_modules_new(space, sizeof(struct mew_table), NULL);
+	void *space = calloc(1, sizeof(struct mew_unwind_table));
+	struct mew_modules *modules = mew_modules_new(space, sizeof(struct mew_unwind_table), NULL);
 	struct mew_symbols *s = mew_symbols_new(modules, NULL);
 	const struct mew_symbol_frame *frames, *again;
 	unsigned n = 0;
@@ -124,7 +124,7 @@ static int name_of(uint64_t pc, void *space, size_t bytes, char *ret_name, size_
 
 static void without_memory_nothing_is_named_and_nothing_breaks(void **state)
 {
-	size_t bytes = sizeof(struct mew_table) + (16u << 20);
+	size_t bytes = sizeof(struct mew_unwind_table) + (16u << 20);
 	void *space = calloc(1, bytes);
 	bool done = false;
 	long i;

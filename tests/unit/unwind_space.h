@@ -9,19 +9,19 @@
 #include "unwind/table.h"
 
 struct space {
-	struct mew_table *table;
+	struct mew_unwind_table *table;
 	size_t bytes;
 };
 
 static inline struct space space_new(void)
 {
-	struct space s = {.bytes = sizeof(struct mew_table) + 65536};
+	struct space s = {.bytes = sizeof(struct mew_unwind_table) + 65536};
 
 	s.table = calloc(1, s.bytes);
 	if (!s.table)
 		abort();
-	s.table->magic = MEW_TABLE_MAGIC;
-	s.table->bytes = sizeof(struct mew_table);
+	s.table->magic = MEW_UNWIND_TABLE_MAGIC;
+	s.table->bytes = sizeof(struct mew_unwind_table);
 	return s;
 }
 
@@ -32,15 +32,16 @@ static inline void space_free(struct space *s)
 }
 
 /* A mapping [start, end) whose rules count from start. */
-static inline struct mew_table_module *space_add(struct space *s, uint64_t start, uint64_t end,
-						 const struct mew_rule *rules, uint32_t n_rules)
+static inline struct mew_unwind_table_module *space_add(struct space *s, uint64_t start,
+							uint64_t end, const struct mew_rule *rules,
+							uint32_t n_rules)
 {
-	struct mew_table *t = s->table;
-	struct mew_table_module *m = &t->modules[t->n_modules];
+	struct mew_unwind_table *t = s->table;
+	struct mew_unwind_table_module *m = &t->modules[t->n_modules];
 
 	if (t->bytes + n_rules * sizeof(*rules) > s->bytes)
 		abort();
-	*m = (struct mew_table_module){
+	*m = (struct mew_unwind_table_module){
 		.start_pc = start,
 		.end_pc = end,
 		.base = start,
