@@ -14,8 +14,9 @@ struct mew_run {
 	const struct mew_run_options *o;
 	struct mew_program program;
 	struct mew_session *session;
-	void *engine; /* the engine's own, from open to close */
-	int begun;    /* the caller knows the session's head */
+	void *engine;     /* the engine's own, from open to close */
+	int begun;        /* the caller knows the session's head */
+	int whole_chosen; /* the filters choose the program, if it is run whole */
 };
 
 struct mew_run_engine {

@@ -335,13 +335,20 @@ static int begin_once(struct mew_run *r, struct mew_error *error)
 	return r->o->begin(r->o->arg, r->session, error);
 }
 
+/* A program run whole is named as the person typed it: `sh`, whatever that links to. */
+static const char *whole_key(const struct mew_run *r)
+{
+	const char *word = r->o->argv[0], *base = strrchr(word, '/');
+
+	return base ? base + 1 : word;
+}
+
 /* 1 in *ret_again: a program run whole turned out to be a benchmark. */
 static int run_one(struct mew_run *r, const struct mew_run_engine *e,
 		   const struct mew_listed_case *item, size_t at, size_t n, int *ret_again,
 		   struct mew_error *error)
 {
-	const char *base = strrchr(r->program.path, '/');
-	const char *key = item ? item->key : base ? base + 1 : r->program.path;
+	const char *key = item ? item->key : whole_key(r);
 	struct mew_outcome *out = calloc(1, sizeof *out);
 	struct mew_pcase *c;
 	int err;
@@ -363,6 +370,13 @@ static int run_one(struct mew_run *r, const struct mew_run_engine *e,
 		if (err || item || out->how == MEW_DIALOGUE_BENCHMARK)
 			mew_session_drop_case(r->session);
 		*ret_again = !err && out->how == MEW_DIALOGUE_BENCHMARK;
+	}
+	if (!err && !*ret_again && !item && !r->whole_chosen) {
+		mew_session_drop_case(r->session);
+		err = mew_error_set(error, -ENOENT,
+				    "no case matches: '%s' is no benchmark of libmew and runs "
+				    "whole, as one case of that name",
+				    key);
 	}
 	if (!err && !*ret_again && (out->how != MEW_DIALOGUE_INTERRUPTED || !item)) {
 		err = begin_once(r, error);
@@ -396,18 +410,30 @@ static int run_benchmark(struct mew_run *r, const struct mew_run_engine *e, stru
 	if (!err)
 		err = filter(r->o, &l, error);
 	if (!err)
-		err = begin_once(r, error);
-	if (!err)
 		err = run_cases(r, e, &l, error);
 	free(l.cases);
 	return err;
+}
+
+/* Do the filters choose it? One that they do not is run all the same: it may be what starts a
+ * benchmark, a shell script or env(1). */
+static int choose_whole(struct mew_run *r, struct mew_error *error)
+{
+	struct mew_error why = {0};
+	struct mew_filter *f = mew_filter_new(r->o->filters, r->o->n_filters, &why);
+
+	if (!f)
+		return mew_error_set(error, why.code, "%s", why.text);
+	r->whole_chosen = mew_filter_chooses(f, whole_key(r), "");
+	mew_filter_free(f);
+	return 0;
 }
 
 static int run_whole(struct mew_run *r, const struct mew_run_engine *e, int *ret_again,
 		     struct mew_error *error)
 {
 	unsigned reps = r->o->repetitions ? r->o->repetitions : 1;
-	int err = 0;
+	int err = choose_whole(r, error);
 
 	r->session->whole_program = 1;
 	for (unsigned rep = 0; rep < reps && !err && !*ret_again; rep++)

@@ -32,8 +32,8 @@ struct mew_run_options {
 	const char *heap_library;                 /* path of libmew-heap.so */
 	const volatile sig_atomic_t *interrupted; /* set by the caller's signal handler: end soon,
 						   * keep what is finished. NULL: never */
-	/* Called when the session's head is known (before the first case). Not 0: give up with that
-	 * error. */
+	/* Called once, when the first case has ended: a session has a case. Not 0: give up with
+	 * that error. */
 	int (*begin)(void *arg, struct mew_session *s, struct mew_error *error);
 	/* Called as each case ends, in order. Not 0: give up with that error. */
 	int (*finished)(void *arg, struct mew_session *s, struct mew_pcase *c,

@@ -14,6 +14,8 @@ struct mew_store {
 	sqlite3 *db;
 	char *path;
 	enum mew_store_mode mode;
+	int is_new;      /* the file was not there, and no case of ours is in it yet */
+	int64_t session; /* begun last; 0: none */
 };
 
 extern const char mew_store_schema[];

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "store/sql.h"
 
@@ -62,13 +63,14 @@ static int check_schema(struct mew_store *st, struct mew_error *error)
 }
 
 /* SQLite opens a directory as it does a file, and only says later that it cannot. */
-static int check_path(const struct mew_store *st, struct mew_error *error)
+static int check_path(struct mew_store *st, struct mew_error *error)
 {
 	struct stat status;
 	int err;
 
 	if (stat(st->path, &status)) {
 		err = -errno;
+		st->is_new = err == -ENOENT;
 		return err == -ENOENT && st->mode == MEW_STORE_WRITE
 			       ? 0
 			       : mew_error_errno(error, err, "cannot open recording '%s'",
@@ -145,12 +147,30 @@ struct mew_store *mew_store_open(const char *path, enum mew_store_mode mode,
 	return st;
 }
 
+/* Whether nothing is in it but perhaps our session's head: another mew-perf may have found the new
+ * file and begun to write. Without a schema it is empty too. */
+static int is_empty(struct mew_store *st)
+{
+	int64_t n = 0;
+	int err = mew_sql_number(st,
+				 "SELECT (SELECT count(*) FROM case_) +"
+				 " (SELECT count(*) FROM session WHERE id <> ?)",
+				 st->session, &n, NULL);
+
+	return err ? err != -EBUSY : !n;
+}
+
 void mew_store_close(struct mew_store *st)
 {
+	int is_litter;
+
 	if (!st)
 		return;
+	is_litter = st->is_new && st->db && is_empty(st);
 	/* An open transaction is rolled back. */
 	sqlite3_close(st->db);
+	if (is_litter)
+		unlink(st->path);
 	free(st->path);
 	free(st);
 }

@@ -18,6 +18,7 @@ enum mew_store_mode { MEW_STORE_READ, MEW_STORE_WRITE /* made when missing */ };
  */
 struct mew_store *mew_store_open(const char *path, enum mew_store_mode mode,
 				 struct mew_error *error);
+/* A recording that this one made goes again unless a case was put into it. */
 void mew_store_close(struct mew_store *st);
 
 /* Begin a session: its head (no cases). Sets s->id. */

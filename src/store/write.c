@@ -43,7 +43,7 @@ int mew_store_begin(struct mew_store *st, struct mew_session *s, struct mew_erro
 	sqlite3_bind_int(stmt, 10, !!s->whole_program);
 	err = mew_sql_execute(st, stmt, error);
 	if (!err)
-		s->id = sqlite3_last_insert_rowid(st->db);
+		st->session = s->id = sqlite3_last_insert_rowid(st->db);
 	sqlite3_finalize(stmt);
 	return err;
 }
@@ -273,9 +273,12 @@ int mew_store_case(struct mew_store *st, const struct mew_session *s, struct mew
 	if (!err)
 		err = mew_sql_run(st, "COMMIT", error);
 	if (err)
-		sqlite3_exec(st->db, "ROLLBACK", NULL, NULL, NULL); /* may be done already */
-	else
-		c->id = id;
+		goto failed;
+	c->id = id;
+	st->is_new = 0;
+	return 0;
+failed:
+	sqlite3_exec(st->db, "ROLLBACK", NULL, NULL, NULL); /* may be done already */
 	return err;
 }
 

@@ -69,6 +69,17 @@ run 0 "$perf" mem -q -n 2 -k n=100$ -d other.db ./bench
 [ "$(sqlite3 other.db 'SELECT sum(complete) FROM session')" -eq 1 ] || fail "the session is complete"
 pass "runs are recorded, and a new recording is named once"
 
+# A new recording appears with its first case.
+run 2 "$perf" mem -d none.db -k nothing ./bench
+[ ! -e none.db ] || fail "a filter that matches nothing makes a recording"
+run 2 "$perf" cpu -d none.db -e no-such-event ./bench
+[ ! -e none.db ] || fail "an unknown event makes a recording"
+run 125 "$perf" mem -d missing/none.db ./bench
+grep -qx "mew-perf: cannot make recording 'missing/none.db': No such file or directory" err ||
+	fail "a recording in no folder is told before the run" err
+[ ! -s out ] || fail "a recording in no folder is told before the run" out
+pass "a run without a case leaves no recording"
+
 # ---- terminals ----
 # terminal COLUMNS COMMAND: on a terminal; what it prints goes to `shown`.
 terminal()
@@ -118,6 +129,7 @@ pass "colour is for terminals, or as --color says"
 # shellcheck disable=SC2016
 run 125 sh -c 'ulimit -f 8; exec "$0" mem -d limited.db -n 2 ./bench' "$perf"
 grep -q "^mew-perf: cannot .*write recording 'limited.db'" err || fail "a file size limit is not told" err
+[ ! -e limited.db ] || fail "a recording that could not be written is left"
 pass "a file size limit is an error of writing, no end by a signal"
 
 terminal 80 'mew-perf mem --no-db -n 2 ./bench >/dev/null'

@@ -44,6 +44,19 @@ print(list(csv.DictReader(open("p.csv", newline="")))[0]["total_allocations"])
 PY
 ) >= 500"
 
+# Named by the word that was typed, and chosen by it.
+ln -s /bin/true "short name"
+for engine in cpu mem; do
+	run 0 "$MEW_PERF" $engine --no-db -k 'short n' -o named.csv "./short name"
+	holds "$engine: named as it was typed" "$(cell named.csv "short name" iterations) == 1"
+	run 2 "$MEW_PERF" $engine -k true "./short name"
+	grep -q "^mew-perf: no case matches: 'short name' is no benchmark" err ||
+		fail "$engine: a filter that does not match" err
+	run 2 "$MEW_PERF" $engine -k '-name' "./short name"
+	[ ! -e mew-perf.db ] || fail "$engine: a filter that does not match makes a recording"
+	pass "$engine: -k chooses or excludes a whole program"
+done
+
 # A child that no fork() made: only its exec is seen.
 "$CC" -O1 -x c - -o spawns <<'C' 2>log || broken "cannot build spawns: $(cat log)"
 #include <spawn.h>
@@ -97,6 +110,5 @@ pass "cpu: samples of images beyond the limit are told"
 # shellcheck disable=SC2016 # the shell that is profiled expands it
 run 0 "$MEW_PERF" cpu --no-db -o short.csv sh -c 'i=0
 	while [ $i -lt 100 ]; do /bin/true; i=$((i + 1)); done'
-shell=$(basename "$(readlink -f "$(command -v sh)")")
-holds "stacks of a program's start are whole" "$(cell short.csv "$shell" truncated) <=
-	0.1 * $(cell short.csv "$shell" sample_count)"
+holds "stacks of a program's start are whole" "$(cell short.csv sh truncated) <=
+	0.1 * $(cell short.csv sh sample_count)"

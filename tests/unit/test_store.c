@@ -264,6 +264,29 @@ static void a_heap_session_is_read_as_it_was_written(void **state)
 	mew_store_close(st);
 }
 
+static void a_new_recording_without_a_case_goes_again(void **state)
+{
+	struct mew_session *s = cpu_session();
+	struct mew_store *st, *other;
+
+	(void)state;
+	mew_store_close(open_store(MEW_STORE_WRITE));
+	assert_int_equal(access("x.db", F_OK), -1);
+	st = open_store(MEW_STORE_WRITE);
+	assert_int_equal(mew_store_begin(st, s, NULL), 0);
+	mew_store_close(st);
+	assert_int_equal(access("x.db", F_OK), -1);
+
+	/* But not what another one has put into it meanwhile. */
+	st = open_store(MEW_STORE_WRITE);
+	other = open_store(MEW_STORE_WRITE);
+	record(other, s);
+	mew_store_close(other);
+	mew_store_close(st);
+	assert_int_equal(access("x.db", F_OK), 0);
+	mew_session_free(s);
+}
+
 static void add_head(void *arg, const struct mew_session *head, int complete)
 {
 	struct mew_buffer *b = arg;
@@ -569,9 +592,12 @@ static void what_is_not_there_is_told_by_the_systems_words(void **state)
 
 static void a_newer_recording_is_refused(void **state)
 {
+	struct mew_session *s = cpu_session();
 	struct mew_store *st = open_store(MEW_STORE_WRITE);
 
 	(void)state;
+	record(st, s);
+	mew_session_free(s);
 	mew_sql_run(st, "PRAGMA user_version = 2", NULL);
 	mew_store_close(st);
 	assert_open_fails("x.db", MEW_STORE_READ, -EPROTONOSUPPORT,
@@ -619,6 +645,7 @@ static void readers_cannot_write(void **state)
 	struct mew_session *s = cpu_session();
 
 	(void)state;
+	record(st, s);
 	mew_store_close(st);
 	st = open_store(MEW_STORE_READ);
 	assert_int_not_equal(mew_store_begin(st, s, NULL), 0);
@@ -721,6 +748,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_cpu_session_is_read_as_it_was_written),
 		TEST(a_heap_session_is_read_as_it_was_written),
+		TEST(a_new_recording_without_a_case_goes_again),
 		TEST(heads_and_the_newest_are_found),
 		TEST(a_removed_session_leaves_nothing),
 		TEST(functions_and_stacks_are_written_once),

@@ -34,21 +34,27 @@ static int find_program(struct mew_profiling *p)
 						   : MEW_EXIT_OWN;
 }
 
+/* A recording that is there is opened before anything runs. A new one is made when there is a case
+ * to put into it; until then it is enough to know that it can be. */
 static int open_recording(struct mew_profiling *p)
 {
 	const char *path = p->options->db;
-	int is_new = access(path, F_OK);
 	struct mew_error error = {0};
+	int err;
 
-	p->store = mew_store_open(path, MEW_STORE_WRITE, &error);
-	if (!p->store) {
-		mew_say_error("%s", error.text);
-		mew_say_error_hint("-d FILE names another recording, --no-db records nothing");
-		return MEW_EXIT_OWN;
+	if (!access(path, F_OK)) {
+		p->store = mew_store_open(path, MEW_STORE_WRITE, &error);
+		err = p->store ? 0 : error.code;
+	} else {
+		err = mew_results_can_write(path);
+		if (err)
+			mew_error_errno(&error, err, "cannot make recording '%s'", path);
 	}
-	if (is_new)
-		mew_say_note("new recording '%s'", path);
-	return 0;
+	if (!err)
+		return 0;
+	mew_say_error("%s", error.text);
+	mew_say_error_hint("-d FILE names another recording, --no-db records nothing");
+	return MEW_EXIT_OWN;
 }
 
 int mew_profiling_open(struct mew_profiling *p, const struct mew_options *o, int argc, char **argv)
@@ -83,18 +89,35 @@ void mew_profiling_close(struct mew_profiling *p)
 	free(p->heap_library);
 }
 
+/* What went wrong with the recording has been said by its text; its number would be taken for the
+ * kernel's, or the filters'. */
 static int begin(void *arg, struct mew_session *s, struct mew_error *error)
 {
 	struct mew_profiling *p = arg;
 
-	return p->store ? mew_store_begin(p->store, s, error) : 0;
+	if (p->options->no_db)
+		return 0;
+	if (!p->store) {
+		p->store = mew_store_open(p->options->db, MEW_STORE_WRITE, error);
+		if (!p->store)
+			return -EIO;
+		p->is_new = 1;
+	}
+	return mew_store_begin(p->store, s, error) ? -EIO : 0;
 }
 
 static int finished(void *arg, struct mew_session *s, struct mew_pcase *c, struct mew_error *error)
 {
 	struct mew_profiling *p = arg;
 
-	return p->store ? mew_store_case(p->store, s, c, error) : 0;
+	if (!p->store)
+		return 0;
+	if (mew_store_case(p->store, s, c, error))
+		return -EIO;
+	if (p->is_new)
+		mew_say_note("new recording '%s'", p->options->db);
+	p->is_new = 0;
+	return 0;
 }
 
 static void starting(void *arg, const char *key, const char *label, size_t index, size_t n)
@@ -194,7 +217,7 @@ int mew_profiling_run(struct mew_profiling *p, enum mew_session_kind kind, struc
 	/* The keys that are left to choose from may be more than an error holds. */
 	if (err == -ENOENT && strlen(error.text) == sizeof(error.text) - 1)
 		mew_say_error_hint("'mew-perf list %s' lists them all", p->command.data);
-	if (!err && p->store && mew_store_end(p->store, *ret, &error)) {
+	if (!err && p->store && (*ret)->id && mew_store_end(p->store, *ret, &error)) {
 		mew_say_error("%s", error.text);
 		status = MEW_EXIT_OWN;
 	}

@@ -16,10 +16,10 @@ struct mew_profiling {
 	const struct mew_options *options;
 	char **argv; /* program and arguments */
 	struct mew_program program;
-	struct mew_store *store;     /* NULL: nothing is recorded */
-	char *heap_library;          /* path of libmew-heap.so; NULL: not looked for */
-	struct mew_buffer command;   /* program and arguments as a shell reads them */
-	struct mew_session *running; /* the session under way */
+	struct mew_store *store;   /* NULL: nothing is recorded, or not yet */
+	int is_new;                /* the store holds no case yet */
+	char *heap_library;        /* path of libmew-heap.so; NULL: not looked for */
+	struct mew_buffer command; /* program and arguments as a shell reads them */
 };
 
 /* 0, or the exit status (said). close takes a half-open one. */

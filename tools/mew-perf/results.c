@@ -38,8 +38,7 @@ static void hint_formats(void)
 	mew_buffer_done(&text);
 }
 
-/* May path be written, as far as can be told before? A file appears by a rename in its folder. */
-static int can_write(const char *path)
+int mew_results_can_write(const char *path)
 {
 	struct stat st;
 	int is_there = !stat(path, &st), err = 0;
@@ -82,7 +81,7 @@ static int check_file(const struct mew_options *o, struct mew_output_file *f)
 		hint_formats();
 		return MEW_EXIT_USAGE;
 	}
-	err = can_write(f->path);
+	err = mew_results_can_write(f->path);
 	if (err) {
 		mew_say_error("cannot write '%s': %s", f->path, strerror(-err));
 		return MEW_EXIT_OWN;

@@ -12,6 +12,10 @@
  * is wrong. 0, or the exit status. */
 int mew_results_check(struct mew_options *o);
 
+/* May path be written, as far as can be told before? A file appears by a rename in its folder, a
+ * recording has a journal there. 0 or negative errno. */
+int mew_results_can_write(const char *path);
+
 /* How to show: width and colour of the terminal on standard output, what the options say. */
 void mew_results_options(const struct mew_options *o, struct mew_output_options *ret);
 
