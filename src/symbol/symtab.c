@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "symbol/section.h"
 
 #define PLT_ENTRY_BYTES 16
 #define LOOK_BACK_MAX 64 /* symbols that may lie inside the one that is looked for */
@@ -101,23 +102,6 @@ static int read_type(Elf *elf, unsigned type, struct mew_symtab *t)
 	return 0;
 }
 
-static Elf_Scn *section_named(Elf *elf, const char *name, GElf_Shdr *ret)
-{
-	Elf_Scn *scn = NULL;
-	size_t strings;
-
-	if (elf_getshdrstrndx(elf, &strings) != 0)
-		return NULL;
-	while ((scn = elf_nextscn(elf, scn))) {
-		const char *at =
-			gelf_getshdr(scn, ret) ? elf_strptr(elf, strings, ret->sh_name) : NULL;
-
-		if (at && !strcmp(at, name))
-			return scn;
-	}
-	return NULL;
-}
-
 /*
  * The stubs through which other modules are called have no symbols; each is taken for the function
  * that it leads to. x86-64 psABI, Procedure Linkage Table: stub i belongs to relocation i; .plt has
@@ -126,7 +110,7 @@ static Elf_Scn *section_named(Elf *elf, const char *name, GElf_Shdr *ret)
 static int read_plt(Elf *elf, struct mew_symtab *t)
 {
 	GElf_Shdr rela, plt, dynsym;
-	Elf_Scn *rela_scn = section_named(elf, ".rela.plt", &rela);
+	Elf_Scn *rela_scn = mew_section_named(elf, ".rela.plt", &rela);
 	Elf_Data *data = rela_scn ? elf_getdata(rela_scn, NULL) : NULL, *symbols;
 	uint64_t at;
 	GElf_Ehdr ehdr;
@@ -134,9 +118,9 @@ static int read_plt(Elf *elf, struct mew_symtab *t)
 
 	if (!data || !gelf_getehdr(elf, &ehdr) || ehdr.e_machine != EM_X86_64)
 		return 0;
-	if (section_named(elf, ".plt.sec", &plt))
+	if (mew_section_named(elf, ".plt.sec", &plt))
 		at = plt.sh_addr;
-	else if (section_named(elf, ".plt", &plt))
+	else if (mew_section_named(elf, ".plt", &plt))
 		at = plt.sh_addr + PLT_ENTRY_BYTES;
 	else
 		return 0;
@@ -166,30 +150,33 @@ static int read_plt(Elf *elf, struct mew_symtab *t)
 	return 0;
 }
 
-int mew_symtab_read(Elf *elf, struct mew_symtab *ret)
+int mew_symtab_add(Elf *elf, uint64_t bias, struct mew_symtab *t)
 {
-	struct mew_symtab t = {0};
+	size_t before = t->n, i;
 	uint64_t reach = 0;
-	size_t i;
 	int rc;
 
-	rc = read_type(elf, SHT_SYMTAB, &t);
-	if (!rc && !t.n)
-		rc = read_type(elf, SHT_DYNSYM, &t);
-	if (!rc && t.n)
-		rc = read_plt(elf, &t);
+	rc = read_type(elf, SHT_SYMTAB, t);
+	if (!rc && t->n == before)
+		rc = read_type(elf, SHT_DYNSYM, t);
+	if (!rc && t->n > before)
+		rc = read_plt(elf, t);
 	if (rc) {
-		free(t.entries);
+		t->n = before;
 		return rc;
 	}
-	if (t.n)
-		qsort(t.entries, t.n, sizeof(*t.entries), compare);
-	for (i = 0; i < t.n; i++) {
-		if (t.entries[i].hi > reach)
-			reach = t.entries[i].hi;
-		t.entries[i].reach = reach;
+	for (i = before; i < t->n; i++) {
+		t->entries[i].lo -= bias;
+		t->entries[i].hi -= bias;
+		t->entries[i].limit -= bias;
 	}
-	*ret = t;
+	if (t->n > before)
+		qsort(t->entries, t->n, sizeof(*t->entries), compare);
+	for (i = 0; i < t->n; i++) {
+		if (t->entries[i].hi > reach)
+			reach = t->entries[i].hi;
+		t->entries[i].reach = reach;
+	}
 	return 0;
 }
 

@@ -21,10 +21,11 @@ struct mew_symtab {
 };
 
 /*
- * Reads .symtab, or .dynsym if there is none, and the stubs of the PLT under the names that they
- * call. n is 0 when there are no functions. The names are borrowed from elf. 0 or -ENOMEM.
+ * Adds what elf has to t, which begins zeroed: .symtab, or .dynsym if there is none, and the stubs
+ * of the PLT under the names that they call. An address of elf is one of t plus bias. The names are
+ * borrowed from elf. 0 or -ENOMEM: t is as before.
  */
-int mew_symtab_read(Elf *elf, struct mew_symtab *ret);
+int mew_symtab_add(Elf *elf, uint64_t bias, struct mew_symtab *t);
 void mew_symtab_done(struct mew_symtab *t);
 
 /* The symbol that covers vaddr, the best of its aliases; NULL: none does. */

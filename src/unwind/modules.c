@@ -189,7 +189,7 @@ static void set_file(struct module *module, const struct mew_file *f)
 {
 	struct mew_module *pub = &module->pub;
 
-	module->file = f;
+	module->file = pub->file = f;
 	memcpy(pub->build_id, f->build_id, sizeof(pub->build_id));
 	pub->build_id_bytes = f->build_id_bytes;
 	pub->n_rules = f->cfi.n_rules;

@@ -12,6 +12,7 @@
 #include "base/error.h"
 
 struct mew_unwind_table; /* table.h */
+struct mew_file;         /* file.h */
 
 #define MEW_BUILD_ID_BYTES 64
 
@@ -22,6 +23,7 @@ struct mew_module {
 	const char *path; /* as the process sees it; "[vdso]" */
 	int fd;           /* -1: could not be opened (error says why), or the vDSO */
 	int error;        /* errno of opening or parsing, 0: none */
+	const struct mew_file *file; /* as it was when it was mapped; NULL: not opened */
 	uint8_t build_id[MEW_BUILD_ID_BYTES];
 	uint32_t build_id_bytes; /* 0: it has none */
 	uint64_t n_rules;

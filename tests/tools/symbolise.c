@@ -3,8 +3,8 @@
  * symbolise FILE [VADDR...]: the frames of addresses of an ELF file (read from standard input when
  * none is given), as mew-perf names them, innermost first, a line each:
  *	vaddr <TAB> linkage or - <TAB> name <TAB> file or - <TAB> declared at <TAB> line <TAB>
- *source Then, for each module without debug info: poor <TAB> path <TAB> look-ups; and time <TAB>
- *ms. symbolise --described FILE [VADDR...]: the same, described as tables do.
+ *source Then, for each module that lacks something: poor <TAB> path <TAB> look-ups <TAB> what; and
+ * time <TAB> ms. symbolise --described FILE [VADDR...]: the same, described as tables do.
  */
 #include "config.h"
 
@@ -25,6 +25,11 @@
 #define MAPPED_AT 0x10000000000
 
 static const char *const sources[] = {"none", "elf", "dwarf"};
+static const char *const lacks[] = {
+	[MEW_LACK_NONE] = "nothing", [MEW_LACK_DEBUG] = "debug",
+	[MEW_LACK_SPLIT] = "split",  [MEW_LACK_REPLACED] = "replaced",
+	[MEW_LACK_FILE] = "file",    [MEW_LACK_UNREADABLE] = "unreadable",
+};
 
 static double now_ms(void)
 {
@@ -81,10 +86,11 @@ static void show(struct mew_symbols *s, uint64_t vaddr, bool described)
 	}
 }
 
-static void show_poor(void *arg, const struct mew_module *module, uint64_t n_lookups)
+static void show_poor(void *arg, const struct mew_module *module, enum mew_symbol_lack lack,
+		      uint64_t n_lookups)
 {
 	(void)arg;
-	printf("poor\t%s\t%llu\n", module->path, (unsigned long long)n_lookups);
+	printf("poor\t%s\t%llu\t%s\n", module->path, (unsigned long long)n_lookups, lacks[lack]);
 }
 
 /* Maps the executable segments of the file, all with the same bias. */
@@ -145,6 +151,7 @@ int main(int argc, char **argv)
 		printf("time\t%.1f\n", now_ms() - start);
 	}
 	mew_symbols_free(symbols);
+	mew_symbols_forget();
 	mew_modules_free(modules);
 	free(space);
 	free(path);

@@ -48,10 +48,12 @@ static void a_function_is_described_by_its_file_else_by_its_module(void **state)
 	describes_as((struct mew_function){.name = "[unknown]", .module = ""}, "[unknown]");
 }
 
-static void no_module(void *arg, const struct mew_module *module, uint64_t n_lookups)
+static void no_module(void *arg, const struct mew_module *module, enum mew_symbol_lack lack,
+		      uint64_t n_lookups)
 {
 	(void)module;
 	(void)n_lookups;
+	assert_int_equal(lack, MEW_LACK_FILE);
 	++*(int *)arg;
 }
 
@@ -94,6 +96,7 @@ static void what_lies_nowhere_is_unknown_and_what_cannot_be_read_is_its_module(v
 	assert_int_equal(n_poor, 1);
 	mew_symbols_free(s);
 	mew_symbols_free(NULL);
+	mew_symbols_forget();
 	mew_modules_free(modules);
 	free(space);
 }
@@ -117,6 +120,7 @@ static int name_of(uint64_t pc, void *space, size_t bytes, char *ret_name, size_
 			strncat(ret_name, frames[n - 1].function->name, size - 1);
 	}
 	mew_symbols_free(s);
+	mew_symbols_forget();
 	mew_modules_free(modules);
 	close(fd);
 	return rc;
