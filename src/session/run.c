@@ -96,7 +96,7 @@ static int wait_hello(struct mew_target *t, struct mew_error *error)
 
 	for (;;) {
 		struct pollfd p[2] = {{.fd = t->listen_fd, .events = POLLIN},
-				      {.fd = t->pid_fd, .events = POLLIN}};
+				      {.fd = mew_target_end_fd(t), .events = POLLIN}};
 		char text[128];
 
 		if (poll(p, 2, 100) < 0 && errno != EINTR)

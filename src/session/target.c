@@ -8,10 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -33,9 +31,9 @@ static int preload_path(struct mew_target *t, const char *library, char *ret, si
 			return mew_error_set(error, -ENAMETOOLONG, "path too long: '%s'", library);
 		return 0;
 	}
-	snprintf(ret, bytes, "%s/libmew-heap.so", t->dir);
-	if (symlink(library, ret) < 0)
-		return mew_error_errno(error, -errno, "cannot link '%s'", ret);
+	snprintf(ret, bytes, "%s", t->link);
+	if (symlink(library, t->link) < 0)
+		return mew_error_errno(error, -errno, "cannot link '%s'", t->link);
 	return 0;
 }
 
@@ -53,6 +51,7 @@ static int open_socket(struct mew_target *t, struct mew_error *error)
 		return -EIO; /* -ENOENT would mean a case that is not there */
 	}
 	snprintf(t->socket, sizeof t->socket, "%s/s", t->dir);
+	snprintf(t->link, sizeof t->link, "%s/libmew-heap.so", t->dir);
 	memcpy(a.sun_path, t->socket, strlen(t->socket) + 1);
 	t->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (t->listen_fd < 0 || bind(t->listen_fd, (struct sockaddr *)&a, sizeof a) < 0 ||
@@ -106,31 +105,33 @@ static char **make_environment(const struct mew_target *t, const char *preload)
 	return env;
 }
 
+/* What the target's process needs before its exec. */
+struct launch {
+	const struct mew_target_options *o;
+	char **env;
+	int report_fd, go_fd; /* to say what failed; to wait until the other end is closed */
+	int theirs[2];        /* the other ends */
+};
+
 /* In the child. The errno of what failed goes through the pipe, which the exec closes. */
-static void __attribute__((noreturn))
-run_child(const struct mew_target_options *o, char **env, int report_fd, int go_fd, pid_t parent)
+static void launch(void *arg, pid_t parent)
 {
-	sigset_t none;
+	struct launch *l = arg;
 	int err;
 	char c;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(125);
+	close(l->theirs[0]);
+	close(l->theirs[1]);
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
 	dup2(STDERR_FILENO, STDOUT_FILENO);
-	if (go_fd >= 0) {
-		while (read(go_fd, &c, 1) < 0 && errno == EINTR)
-			;
-		if (getppid() != parent)
-			_exit(125);
-	}
-	execve(o->path, o->argv, env);
+	while (read(l->go_fd, &c, 1) < 0 && errno == EINTR)
+		;
+	if (getppid() != parent)
+		_exit(125);
+	execve(l->o->path, l->o->argv, l->env);
 	err = errno;
-	while (write(report_fd, &err, sizeof err) < 0 && errno == EINTR)
+	while (write(l->report_fd, &err, sizeof err) < 0 && errno == EINTR)
 		;
 	_exit(127);
 }
@@ -153,16 +154,50 @@ static int read_report(int fd, const char *path, struct mew_error *error)
 	return -ENOEXEC;
 }
 
+/* The process, waiting. */
+static int start_process(struct mew_target *t, struct launch *l, struct mew_error *error)
+{
+	const char *const files[] = {t->socket, t->link, NULL};
+	int report[2] = {-1, -1}, go[2] = {-1, -1}, err = 0;
+	pid_t pid;
+
+	if (pipe2(report, O_CLOEXEC) < 0 || pipe2(go, O_CLOEXEC) < 0) {
+		err = mew_error_errno(error, -errno, "cannot make a pipe");
+		goto out;
+	}
+	l->report_fd = report[1];
+	l->go_fd = go[0];
+	l->theirs[0] = report[0];
+	l->theirs[1] = go[1];
+	pid = mew_keeper_start(&t->keeper, launch, l, t->dir, files, error);
+	if (pid < 0) {
+		err = pid;
+		goto out;
+	}
+	t->pid = pid;
+	t->report_fd = report[0];
+	t->go_fd = go[1];
+	report[0] = go[1] = -1;
+out:
+	for (int i = 0; i < 2; i++) {
+		if (report[i] >= 0)
+			close(report[i]);
+		if (go[i] >= 0)
+			close(go[i]);
+	}
+	return err;
+}
+
 int mew_target_start(struct mew_target *t, const struct mew_target_options *o,
 		     struct mew_error *error)
 {
-	int report[2] = {-1, -1}, go[2] = {-1, -1}, err;
+	struct launch l = {.o = o};
 	char preload[4096];
-	char **env = NULL;
-	pid_t parent = getpid();
+	int err;
 
 	memset(t, 0, sizeof *t);
-	t->listen_fd = t->go_fd = t->pid_fd = t->report_fd = -1;
+	t->listen_fd = t->go_fd = t->report_fd = -1;
+	t->keeper.control_fd = t->keeper.report_fd = -1;
 	t->path = o->path;
 	err = open_socket(t, error);
 	if (err)
@@ -172,46 +207,13 @@ int mew_target_start(struct mew_target *t, const struct mew_target_options *o,
 		if (err)
 			return err;
 	}
-	env = make_environment(t, o->preload ? preload : NULL);
-	if (!env)
+	l.env = make_environment(t, o->preload ? preload : NULL);
+	if (!l.env)
 		return mew_error_set(error, -ENOMEM, "out of memory");
-	if (pipe2(report, O_CLOEXEC) < 0 || (o->wait && pipe2(go, O_CLOEXEC) < 0)) {
-		err = mew_error_errno(error, -errno, "cannot make a pipe");
-		goto out;
-	}
-	t->pid = fork();
-	if (t->pid < 0) {
-		t->pid = 0;
-		err = mew_error_errno(error, -errno, "cannot start a process");
-		goto out;
-	}
-	if (t->pid == 0) {
-		close(report[0]);
-		if (go[1] >= 0)
-			close(go[1]);
-		run_child(o, env, report[1], go[0], parent);
-	}
-	t->pid_fd = (int)syscall(SYS_pidfd_open, t->pid, 0);
-	if (t->pid_fd < 0) {
-		err = mew_error_errno(error, -errno, "cannot watch process %d", (int)t->pid);
-		goto out;
-	}
-	fcntl(t->pid_fd, F_SETFD, FD_CLOEXEC);
-	close(report[1]);
-	report[1] = -1;
-	t->report_fd = report[0];
-	t->go_fd = go[1];
-	report[0] = go[1] = -1;
-	if (!o->wait)
+	err = start_process(t, &l, error);
+	free_environment(l.env, o->preload ? 2 : 1);
+	if (!err && !o->wait)
 		err = mew_target_go(t, error);
-out:
-	for (int i = 0; i < 2; i++) {
-		if (report[i] >= 0)
-			close(report[i]);
-		if (go[i] >= 0)
-			close(go[i]);
-	}
-	free_environment(env, o->preload ? 2 : 1);
 	return err;
 }
 
@@ -230,14 +232,24 @@ int mew_target_go(struct mew_target *t, struct mew_error *error)
 
 int mew_target_ended(struct mew_target *t)
 {
-	if (!t->ended && t->pid > 0 && wait4(t->pid, &t->status, WNOHANG, &t->usage) == t->pid)
+	struct mew_keeper_report r;
+
+	if (!t->ended && mew_keeper_ended(&t->keeper, &r)) {
+		t->status = r.status;
+		t->usage = r.usage;
 		t->ended = 1;
+	}
 	return t->ended;
+}
+
+int mew_target_end_fd(const struct mew_target *t)
+{
+	return t->ended ? -1 : t->keeper.report_fd;
 }
 
 int mew_target_wait(struct mew_target *t, int timeout_ms)
 {
-	struct pollfd p = {.fd = t->pid_fd, .events = POLLIN};
+	struct pollfd p = {.fd = t->keeper.report_fd, .events = POLLIN};
 	struct timespec from, now;
 
 	clock_gettime(CLOCK_MONOTONIC, &from);
@@ -255,31 +267,29 @@ int mew_target_wait(struct mew_target *t, int timeout_ms)
 	return 1;
 }
 
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
 void mew_target_stop(struct mew_target *t)
 {
-	if (t->pid > 0 && !mew_target_ended(t)) {
-		kill(t->pid, SIGKILL);
-		while (wait4(t->pid, &t->status, 0, &t->usage) < 0 && errno == EINTR)
-			;
-		t->ended = 1;
-	}
-	if (t->dir[0]) {
-		char link[sizeof t->dir + 32];
-
-		snprintf(link, sizeof link, "%s/libmew-heap.so", t->dir);
-		unlink(link);
-		unlink(t->socket);
-		rmdir(t->dir);
-		t->dir[0] = '\0';
-		if (t->listen_fd >= 0)
-			close(t->listen_fd);
-		if (t->go_fd >= 0)
-			close(t->go_fd);
-		if (t->pid_fd >= 0)
-			close(t->pid_fd);
-		if (t->report_fd >= 0)
-			close(t->report_fd);
-	}
+	if (!t->dir[0])
+		return;
+	/* A program that has ended by itself may leave others at work, as it would without us. */
+	mew_keeper_stop(&t->keeper, mew_target_ended(t) && WIFEXITED(t->status));
+	mew_target_ended(t);
+	mew_keeper_done(&t->keeper);
+	close_fd(&t->listen_fd);
+	close_fd(&t->go_fd);
+	close_fd(&t->report_fd);
+	/* The keeper has done so, if there was one and nobody killed it. */
+	unlink(t->socket);
+	unlink(t->link);
+	rmdir(t->dir);
+	t->dir[0] = '\0';
 }
 
 const char *mew_target_describe(const struct mew_target *t, char *buf, size_t bytes)

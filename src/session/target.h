@@ -12,17 +12,19 @@
 
 #include "base/error.h"
 #include "channel/message.h"
+#include "session/keeper.h"
 
 struct mew_target {
 	char dir[96]; /* private, 0700; "" once removed */
 	char socket[120];
+	char link[120]; /* to a library whose own path LD_PRELOAD cannot hold */
 	int listen_fd;
-	int go_fd;        /* closing it lets the child exec; -1: it already may */
-	pid_t pid;        /* the child; 0: none */
-	int pid_fd;       /* readable once the child has ended */
+	int go_fd; /* closing it lets the child exec; -1: it already may */
+	pid_t pid; /* of the program; its parent is the keeper; 0: none */
+	struct mew_keeper keeper;
 	int report_fd;    /* the exec's errno comes here */
 	const char *path; /* borrowed from the options */
-	int ended;        /* 1: reaped, status holds what waitpid gave */
+	int ended;        /* 1: status and usage hold what wait4 gave */
 	int status;
 	struct rusage usage;
 };
@@ -36,9 +38,9 @@ struct mew_target_options {
 
 /*
  * Make the directory and the socket and start the child: its standard output is our standard error
- * (ours carries results only), MEW_SOCKET_ENV is set, it dies with us. 0, or negative errno:
- * -ENOEXEC when the exec itself failed. mew_target_stop undoes everything, also after a
- * failure.
+ * (ours carries results only), MEW_SOCKET_ENV is set, it dies with us, and so does what it starts.
+ * 0, or negative errno: -ENOEXEC when the exec itself failed. mew_target_stop undoes everything,
+ * also after a failure.
  */
 int mew_target_start(struct mew_target *t, const struct mew_target_options *o,
 		     struct mew_error *error);
@@ -46,13 +48,20 @@ int mew_target_start(struct mew_target *t, const struct mew_target_options *o,
 /* Let a waiting child exec. 0, or why the exec failed. */
 int mew_target_go(struct mew_target *t, struct mew_error *error);
 
-/* Has the child ended? Reaps it. */
+/* Has the program ended? */
 int mew_target_ended(struct mew_target *t);
+
+/* To be polled for its end; -1 once that is known. */
+int mew_target_end_fd(const struct mew_target *t);
 
 /* Wait for the end up to timeout_ms (it has closed its sockets); 1 when it ended. */
 int mew_target_wait(struct mew_target *t, int timeout_ms);
 
-/* Kill what still runs, reap it, close and remove all. Takes a zeroed or half-started target. */
+/*
+ * Close and remove all. A program that still runs, or was killed, is ended with all its
+ * descendants; what one that has ended by itself has started may go on. Takes a zeroed or
+ * half-started target.
+ */
 void mew_target_stop(struct mew_target *t);
 
 /* "killed by signal 11 (Segmentation fault)", "ended with status 3". Text in buf. */

@@ -122,6 +122,17 @@ check_demo()
 	rm -rf "$ci/demo" && git clone -q "$dev_top" "$ci/demo" && sh "$ci/demo/tools/dev/demo.sh"
 }
 
+# one_test NAME [VARIABLE=VALUE...]: an integration test at length, with what gcc built.
+one_test()
+{
+	name=$1
+	shift
+	build_in "$ci/build-gcc" check TESTS= &&
+		env MEW_SRCDIR="$dev_top" MEW_BUILDDIR="$ci/build-gcc" \
+			MEW_PERF="$ci/build-gcc/mew-perf" CC=gcc "$@" \
+			sh "tests/integration/$name.sh"
+}
+
 check_no_change()
 {
 	tree_state | diff -u "$ci/tree.before" -
@@ -137,6 +148,7 @@ check gcc-werror build_strictly gcc CC=gcc CXX=g++
 check clang-werror build_strictly clang CC=clang CXX=clang++
 check sanitizers build_strictly sanitizers CC=gcc --enable-sanitizers=address,undefined
 check valgrind make -C "$ci/build-gcc" check-valgrind
+check hundred-kills one_test killed MEW_KILLS=100
 check install check_install
 check demo check_demo
 check distcheck check_dist
