@@ -14,6 +14,8 @@ static inline void relax(void)
 {
 #if defined(__x86_64__)
 	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield" ::: "memory");
 #else
 	__asm__ volatile("" ::: "memory");
 #endif

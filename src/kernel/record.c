@@ -9,8 +9,6 @@
 
 #include "kernel/regs.h"
 
-_Static_assert(MEW_REGS_N == MEW_RECORD_REGS, "registers of a record are the CPU's");
-
 /* perf_event.h of Linux 6.1 and later; an older header does not know it. */
 #define FORMAT_LOST (1u << 4)
 

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernel/regs.h"
+
 enum mew_record_type {
 	MEW_RECORD_SAMPLE,
 	MEW_RECORD_LOST,     /* n_lost */
@@ -22,8 +24,7 @@ enum mew_record_type {
 	MEW_RECORD_OTHER,
 };
 
-#define MEW_RECORD_REGS                                                                            \
-	17 /* x86-64: by DWARF number, RIP last (the cpu part maps the kernel's order) */
+#define MEW_RECORD_REGS MEW_REGS_N /* the pc last */
 
 struct mew_record {
 	enum mew_record_type type;

@@ -6,6 +6,8 @@
 
 #if defined(__x86_64__)
 #include "kernel/x86_64/regs.h"
+#elif defined(__aarch64__)
+#include "kernel/aarch64/regs.h"
 #else
 #error "this CPU needs a src/kernel/<cpu>/regs.h"
 #endif

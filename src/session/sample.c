@@ -18,7 +18,7 @@ int mew_sample_start(const struct mew_record *r, struct mew_walk_start *ret_star
 		.sp = sp,
 		.fp = r->regs[MEW_CPU_FP],
 		.regs = r->regs,
-		.known = (1u << MEW_WALK_REGS) - 1,
+		.known = MEW_WALK_REGS_ALL,
 	};
 	*ret_stack = (struct mew_walk_stack){sp, sp + (r->stack ? r->stack_bytes : 0), r->stack};
 	return 0;

@@ -12,7 +12,8 @@
 
 #include "base/array.h"
 #include "unwind/cpu.h"
-#include "unwind/x86_64/expression.h"
+#include "unwind/expression.h"
+#include "unwind/stub.h"
 
 /*
  * libdw runs an FDE's program from its start for each row, so a row costs as much as it has rows
@@ -34,7 +35,8 @@ enum {
 };
 
 struct range {
-	uint64_t lo, hi; /* vaddr */
+	uint64_t lo, hi;             /* vaddr */
+	const struct mew_rule *rule; /* of all of it; NULL: it has CFI */
 };
 
 /* One section of CFI, and what of it the list of ranges needs. */
@@ -50,11 +52,12 @@ struct section {
 struct reader {
 	struct section section;
 	Dwarf_CFI *cfi;
-	struct range *ranges; /* owned: one an FDE */
+	struct range *ranges; /* owned: one an FDE or stub */
 	size_t n_ranges, cap_ranges;
 	size_t cap_rules;
 	uint64_t n_steps;
 	uint64_t entry; /* the file's entry point; 0: none */
+	struct mew_stub stubs[MEW_STUBS_MAX];
 	struct mew_cfi out;
 };
 
@@ -162,7 +165,7 @@ static int read_ranges(struct reader *r)
 
 	while (off + 4 < s->data->d_size) {
 		Dwarf_CFI_Entry entry;
-		struct range range;
+		struct range range = {0};
 		int rc;
 
 		next = (Dwarf_Off)-1;
@@ -187,6 +190,21 @@ static int read_ranges(struct reader *r)
 		if (next == (Dwarf_Off)-1 || next <= off)
 			break;
 		off = next;
+	}
+	return 0;
+}
+
+static int add_stubs(struct reader *r)
+{
+	size_t n = mew_stubs_find(r->section.elf, r->stubs), i;
+
+	for (i = 0; i < n; i++) {
+		if (r->stubs[i].lo < r->out.base_vaddr)
+			continue;
+		if (MEW_ARRAY_PUSH(r->ranges, r->n_ranges, r->cap_ranges))
+			return -ENOMEM;
+		r->ranges[r->n_ranges++] =
+			(struct range){r->stubs[i].lo, r->stubs[i].hi, &r->stubs[i].rule};
 	}
 	return 0;
 }
@@ -228,13 +246,42 @@ static int push(struct reader *r, uint64_t vaddr, struct mew_rule rule)
 	return 0;
 }
 
+/* How the return address is found; *ret_far: from the CFA, when ra_off cannot say that. */
+static bool find_return(const Dwarf_Op *ops, size_t n, struct mew_rule *rule, int64_t *ret_far)
+{
+	int64_t off;
+
+	if (!n)
+		return MEW_CPU_HAS_LR;
+	if (n != 2 || ops[0].atom != DW_OP_call_frame_cfa || ops[1].atom != DW_OP_plus_uconst)
+		return false;
+	off = (int64_t)ops[1].number;
+	if (off % 8 || !off || off < INT32_MIN || off > INT32_MAX)
+		return false;
+	if (off / 8 > MEW_RA_FAR && off / 8 <= INT8_MAX)
+		rule->ra_off = (int8_t)(off / 8);
+	else
+		*ret_far = off;
+	return true;
+}
+
+/* Once the rule of the frame pointer is known. */
+static bool set_far_return(struct mew_rule *rule, int64_t off)
+{
+	rule->ra_off = MEW_RA_FAR;
+	if (rule->fp == MEW_FP_AT_CFA)
+		return rule->fp_off == off - 8;
+	rule->fp_off = (int32_t)off;
+	return rule->fp != MEW_FP_AT_FP;
+}
+
 static struct mew_rule rule_of(Dwarf_Frame *frame, int ra_regno, bool signal)
 {
 	static const struct mew_rule evaluate = {.cfa = MEW_CFA_EVALUATE};
 	struct mew_rule rule = {.cfa = MEW_CFA_EVALUATE};
 	Dwarf_Op mem[3], *ops = NULL;
 	size_t n = 0;
-	int64_t off;
+	int64_t far = 0;
 
 	if (dwarf_frame_register(frame, ra_regno, mem, &ops, &n))
 		return evaluate;
@@ -242,15 +289,8 @@ static struct mew_rule rule_of(Dwarf_Frame *frame, int ra_regno, bool signal)
 		rule.cfa = MEW_CFA_END;
 		return rule;
 	}
-	if (!signal) {
-		if (n != 2 || ops[0].atom != DW_OP_call_frame_cfa ||
-		    ops[1].atom != DW_OP_plus_uconst)
-			return evaluate;
-		off = (int64_t)ops[1].number;
-		if (off % 8 || off / 8 < INT8_MIN || off / 8 > INT8_MAX)
-			return evaluate;
-		rule.ra_off = (int8_t)(off / 8);
-	}
+	if (!signal && !find_return(ops, n, &rule, &far))
+		return evaluate;
 
 	if (dwarf_frame_cfa(frame, &ops, &n) || !n)
 		return evaluate;
@@ -266,7 +306,7 @@ static struct mew_rule rule_of(Dwarf_Frame *frame, int ra_regno, bool signal)
 		mew_expression_fp(ops, n, &rule);
 	else
 		rule.fp = ops ? MEW_FP_UNDEFINED : MEW_FP_SAME;
-	return rule;
+	return far && !set_far_return(&rule, far) ? evaluate : rule;
 }
 
 /* The rows of one FDE. */
@@ -332,7 +372,7 @@ static int read_rules(struct reader *r)
 			range.hi = next;
 		if (range.hi == range.lo)
 			continue;
-		rc = read_rows(r, &range);
+		rc = range.rule ? push(r, range.lo, *range.rule) : read_rows(r, &range);
 		if (!rc)
 			rc = read_gap(r, range.hi, next);
 	}
@@ -410,11 +450,10 @@ int mew_cfi_read(Elf *elf, struct mew_cfi *ret, struct mew_error *error)
 		if (dwarf && r.section.data && r.section.data->d_buf)
 			r.cfi = dwarf_getcfi(dwarf);
 	}
-	if (!r.cfi) {
-		rc = mew_error_set(error, -ENODATA, "no call frame information");
-		goto out;
-	}
-	rc = read_ranges(&r);
+	if (r.cfi)
+		rc = read_ranges(&r);
+	if (!rc)
+		rc = add_stubs(&r);
 	if (!rc)
 		rc = read_rules(&r);
 	if (rc == -EFBIG)
@@ -423,7 +462,6 @@ int mew_cfi_read(Elf *elf, struct mew_cfi *ret, struct mew_error *error)
 		mew_error_errno(error, rc, "cannot make unwind rules");
 	else if (!r.out.n_rules)
 		rc = mew_error_set(error, -ENODATA, "no call frame information");
-out:
 	if (r.section.eh && r.cfi)
 		dwarf_cfi_end(r.cfi);
 	if (dwarf)

@@ -41,6 +41,10 @@ enum mew_rule_fp {
 	MEW_FP_AT_FP, /* saved at fp + fp_off (DW_CFA_expression breg6 in realigned frames) */
 };
 
+/* ra_off of a return address that lies too far from the CFA for it: it is at CFA + fp_off, or in
+ * the word above the frame pointer when that is saved there (MEW_FP_AT_CFA). */
+#define MEW_RA_FAR INT8_MIN
+
 /* 16 bytes. The return address is at CFA + ra_off (x86: always -8); ra_off 0: still in the link
  * register (arm64). */
 struct mew_rule {

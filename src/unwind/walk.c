@@ -14,8 +14,8 @@ _Static_assert(MEW_WALK_REGS > MEW_CPU_PC, "registers up to the pc");
 /* One frame. A copy of the registers would cost more than the step, so they are pointed to. */
 struct frame {
 	uint64_t pc, sp, fp;
-	const uint64_t *regs; /* of MEW_CFA_OTHER; NULL: none is known */
-	uint32_t known;
+	const uint64_t *regs; /* of MEW_CFA_OTHER and the link register; NULL: none is known */
+	uint64_t known;
 	bool fp_known;
 	bool exact; /* pc is where it runs, not a return address */
 };
@@ -155,22 +155,49 @@ static void restore_fp(const struct mew_rule *rule, struct frame *f,
 		f->fp_known = false;
 }
 
+/* Where the return address was saved. */
+static uint64_t return_slot(const struct mew_rule *rule, uint64_t cfa)
+{
+	if (rule->ra_off != MEW_RA_FAR)
+		return cfa + (uint64_t)((int64_t)rule->ra_off * 8);
+	return cfa + (uint64_t)(int64_t)rule->fp_off + (rule->fp == MEW_FP_AT_CFA ? 8 : 0);
+}
+
+/* Read it. 0, or -1 and *ret_end. */
+static int find_return(const struct mew_rule *rule, const struct frame *f,
+		       const struct mew_walk_stack *stack, uint64_t cfa, uint64_t *ret,
+		       enum mew_walk_end *ret_end)
+{
+	bool in_register = MEW_CPU_HAS_LR && !rule->ra_off;
+	uint64_t at = return_slot(rule, cfa);
+
+	*ret_end = MEW_WALK_BAD;
+	/* Only a frame that has stored nothing begins where it ends. */
+	if (cfa < f->sp || (cfa == f->sp && !in_register) || cfa % 8)
+		return -1;
+	if (in_register) {
+		if (!f->regs || !(f->known >> MEW_CPU_LR & 1))
+			return -1;
+		*ret = f->regs[MEW_CPU_LR];
+	} else if (at < f->sp) {
+		return -1;
+	} else if (!read_word(stack, at, ret)) {
+		*ret_end = unreadable(stack, at);
+		return -1;
+	}
+	*ret = mew_cpu_return_address(*ret);
+	return 0;
+}
+
 /* Leaves an ordinary frame: f becomes its caller. 0, or -1 and *ret_end. */
 static int leave(const struct mew_rule *rule, struct frame *f, const struct mew_walk_stack *stack,
 		 enum mew_walk_end *ret_end)
 {
-	uint64_t cfa, at, pc;
+	uint64_t cfa, pc;
 
-	if (find_cfa(rule, f, stack, &cfa, ret_end))
+	if (find_cfa(rule, f, stack, &cfa, ret_end) ||
+	    find_return(rule, f, stack, cfa, &pc, ret_end))
 		return -1;
-	at = cfa + (uint64_t)((int64_t)rule->ra_off * 8);
-	*ret_end = MEW_WALK_BAD;
-	if (cfa <= f->sp || cfa % 8 || at < f->sp)
-		return -1;
-	if (!read_word(stack, at, &pc)) {
-		*ret_end = unreadable(stack, at);
-		return -1;
-	}
 	restore_fp(rule, f, stack, cfa);
 	f->pc = pc;
 	f->sp = cfa;
@@ -198,7 +225,7 @@ static int leave_signal(const struct mew_rule *rule, struct frame *f,
 	f->fp = regs[MEW_CPU_FP];
 	f->fp_known = true;
 	f->regs = regs;
-	f->known = (1u << MEW_WALK_REGS) - 1;
+	f->known = MEW_WALK_REGS_ALL;
 	f->exact = true;
 	return 0;
 }

@@ -7,17 +7,20 @@
 #ifndef MEW_UNWIND_WALK_H
 #define MEW_UNWIND_WALK_H
 
+#include "unwind/cpu.h"
 #include "unwind/table.h"
 
 #define MEW_WALK_FRAMES 1024 /* frames a stack at most; a deeper one is cut: MEW_WALK_DEEP */
-#define MEW_WALK_REGS 17     /* DWARF registers of x86-64, RIP last */
+#define MEW_WALK_REGS MEW_CPU_REGS
+#define MEW_WALK_REGS_ALL (((uint64_t)1 << MEW_WALK_REGS) - 1) /* all of them are known */
 
 /* Where the walk starts. Registers by DWARF number; known has a bit for each that is (pc, sp, fp at
  * least). */
 struct mew_walk_start {
 	uint64_t pc, sp, fp;
-	const uint64_t *regs; /* MEW_WALK_REGS values for MEW_CFA_OTHER, or NULL */
-	uint32_t known;
+	const uint64_t *regs; /* MEW_WALK_REGS values for MEW_CFA_OTHER and the link register, or
+				 NULL */
+	uint64_t known;
 	int pc_is_return; /* 1: pc is a return address (the hook's caller): the rule is looked up at
 			     pc - 1 */
 };

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "unit.h"
-#include "unwind/x86_64/expression.h"
+#include "unwind/expression.h"
 
 #include <dwarf.h>
 

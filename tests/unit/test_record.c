@@ -113,10 +113,62 @@ static void make_sample(struct maker *m, uint64_t abi, uint64_t asked, uint64_t 
 
 static void sample_is_decoded_with_registers_by_dwarf_number(void **state)
 {
-	/* Index: DWARF number. Value: place in the kernel's order AX BX CX DX SI DI BP SP IP
-	 * R8-R15. */
-	static const uint64_t place[MEW_RECORD_REGS] = {0,  3,  2,  1,  4,  5,  6,  7, 9,
-							10, 11, 12, 13, 14, 15, 16, 8};
+	/* Index: DWARF number. Value: place in the kernel's order. */
+	static const uint64_t place[MEW_RECORD_REGS] = {
+#if defined(__x86_64__) /* AX BX CX DX SI DI BP SP IP R8-R15 */
+		0,
+		3,
+		2,
+		1,
+		4,
+		5,
+		6,
+		7,
+		9,
+		10,
+		11,
+		12,
+		13,
+		14,
+		15,
+		16,
+		8,
+#else /* aarch64: X0-X29 LR SP PC */
+		0,
+		1,
+		2,
+		3,
+		4,
+		5,
+		6,
+		7,
+		8,
+		9,
+		10,
+		11,
+		12,
+		13,
+		14,
+		15,
+		16,
+		17,
+		18,
+		19,
+		20,
+		21,
+		22,
+		23,
+		24,
+		25,
+		26,
+		27,
+		28,
+		29,
+		30,
+		31,
+		32,
+#endif
+	};
 	struct perf_event_header *h;
 	struct mew_record r;
 	struct maker m;

@@ -9,9 +9,12 @@
 #include <stdint.h>
 
 #define MEW_CPU_EM 62 /* EM_X86_64 */
+#define MEW_CPU_REGS 17
 #define MEW_CPU_FP 6
 #define MEW_CPU_SP 7
 #define MEW_CPU_PC 16
+#define MEW_CPU_HAS_LR 0
+#define MEW_CPU_LR 0         /* none */
 #define MEW_CPU_RED_ZONE 128 /* bytes below sp that a leaf may use */
 
 /*
@@ -30,6 +33,11 @@ static const uint8_t mew_cpu_context[MEW_CPU_CONTEXT_WORDS] = {
 static inline uint64_t mew_cpu_plt_cfa(uint64_t pc, uint64_t sp, uint8_t push)
 {
 	return sp + 8 + ((pc & 15) >= push ? 8 : 0);
+}
+
+static inline uint64_t mew_cpu_return_address(uint64_t saved)
+{
+	return saved;
 }
 
 #endif

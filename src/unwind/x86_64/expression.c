@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
-#include "unwind/x86_64/expression.h"
+#include "unwind/expression.h"
 
 #include <dwarf.h>
 
 #include "unwind/cpu.h"
+
+#if MEW_CPU_EM == 62
 
 static bool fits(int64_t off)
 {
@@ -99,3 +101,5 @@ void mew_expression_fp(const Dwarf_Op *ops, size_t n, struct mew_rule *rule)
 		rule->fp_off = (int32_t)off;
 	}
 }
+
+#endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expression.h: the DWARF expressions that x86-64 compilers, linkers and libcs write into CFI, and
- * the rules of table.h that say the same.
+ * expression.h: the DWARF expressions that compilers, linkers and libcs write into CFI, and the
+ * rules of table.h that say the same. In the folder of the CPU.
  */
-#ifndef MEW_UNWIND_X86_64_EXPRESSION_H
-#define MEW_UNWIND_X86_64_EXPRESSION_H
+#ifndef MEW_UNWIND_EXPRESSION_H
+#define MEW_UNWIND_EXPRESSION_H
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+#include "unwind/expression.h"
+
+#include <dwarf.h>
+
+#include "unwind/cpu.h"
+
+#if MEW_CPU_EM == 183
+
+static bool fits(int64_t off)
+{
+	return off >= INT32_MIN && off <= INT32_MAX;
+}
+
+/* register + offset, as libdw gives it for a plain rule and as an expression has it. */
+static bool register_offset(const Dwarf_Op *op, uint64_t *ret_reg, int64_t *ret_off)
+{
+	if (op->atom == DW_OP_bregx) {
+		*ret_reg = op->number;
+		*ret_off = (int64_t)op->number2;
+	} else if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
+		*ret_reg = op->atom - DW_OP_breg0;
+		*ret_off = (int64_t)op->number;
+	} else {
+		return false;
+	}
+	return fits(*ret_off);
+}
+
+void mew_expression_cfa(const Dwarf_Op *ops, size_t n, bool signal, struct mew_rule *rule)
+{
+	uint64_t reg = 0;
+	int64_t off = 0;
+
+	rule->cfa = MEW_CFA_EVALUATE;
+	rule->cfa_off = 0;
+	rule->aux = 0;
+	if (signal) {
+		/* Kernels say what they like of their trampoline (x29, so that nobody stumbles);
+		 * what lies at sp is fixed. */
+		rule->cfa = MEW_CFA_SIGNAL;
+		rule->cfa_off = MEW_CPU_SIGINFO_BYTES;
+	} else if (n == 1 && register_offset(&ops[0], &reg, &off)) {
+		if (reg == MEW_CPU_SP) {
+			rule->cfa = MEW_CFA_SP;
+		} else if (reg == MEW_CPU_FP) {
+			rule->cfa = MEW_CFA_FP;
+		} else if (reg < MEW_CPU_PC) {
+			rule->cfa = MEW_CFA_OTHER;
+			rule->aux = (uint8_t)reg;
+		}
+		if (rule->cfa != MEW_CFA_EVALUATE)
+			rule->cfa_off = (int32_t)off;
+	}
+}
+
+void mew_expression_fp(const Dwarf_Op *ops, size_t n, struct mew_rule *rule)
+{
+	int64_t off = 0;
+
+	rule->fp = MEW_FP_UNDEFINED;
+	rule->fp_off = 0;
+	if (ops[0].atom != DW_OP_call_frame_cfa ||
+	    (n != 1 && (n != 2 || ops[1].atom != DW_OP_plus_uconst)))
+		return;
+	if (n == 2)
+		off = (int64_t)ops[1].number;
+	if (!fits(off))
+		return;
+	rule->fp = MEW_FP_AT_CFA;
+	rule->fp_off = (int32_t)off;
+}
+
+#endif
