@@ -149,6 +149,7 @@ check clang-werror build_strictly clang CC=clang CXX=clang++
 check sanitizers build_strictly sanitizers CC=gcc --enable-sanitizers=address,undefined
 check valgrind make -C "$ci/build-gcc" check-valgrind
 check hundred-kills one_test killed MEW_KILLS=100
+check walk-oracle one_test walk_oracle MEW_ORACLE_SAMPLES=10000
 check install check_install
 check demo check_demo
 check distcheck check_dist
