@@ -240,6 +240,13 @@ static uint64_t begin_round(struct mew_thread *t)
 	return plan->iterations;
 }
 
+/* A heap run: an iteration has ended. With several threads, the first one's count. */
+static void tell_iteration(const struct mew_thread *t)
+{
+	if (t->run->gate && t->index == 0)
+		t->run->gate->iteration();
+}
+
 /* The first things after the last iteration; n were done. */
 static void end_round(struct mew_thread *t, uint64_t n)
 {
@@ -256,6 +263,7 @@ static void end_round(struct mew_thread *t, uint64_t n)
 		t->depth = 0;
 	}
 	mew_attend(t, MEW_ATTEND_PAUSE, 0);
+	tell_iteration(t);
 	if (plan->pause_by == MEW_PAUSE_BY_CPU)
 		t->round.cpu_ns += mew_cpu_clock_ns() - t->cpu_begin;
 	t->round.iterations = n;
@@ -280,6 +288,10 @@ static uint64_t enter(struct mew_thread *t, const char *func)
 	t->loop_func = func;
 	t->window = run->window ? &run->window->threads[t->index] : NULL;
 	meet(run);
+	if (run->gate) {
+		run->gate->join();
+		mew_attend(t, MEW_ATTEND_ITERATION, t->index == 0);
+	}
 	return begin_round(t);
 }
 
@@ -310,6 +322,7 @@ uint64_t mew_loop_next_(struct mew_state *state, uint64_t left, const char *func
 			t->depth = 0;
 		}
 		mew_attend(t, MEW_ATTEND_PAUSE, 0);
+		tell_iteration(t);
 		return left;
 	}
 	end_round(t, t->round_iterations - left);

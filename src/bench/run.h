@@ -164,7 +164,11 @@ void mew_run_vdecide(struct mew_run *run, enum mew_case_status status, const cha
  * Bytes of the state's word that stops the loop. Each has one writer at a time: the thread itself,
  * and whoever stops the run (never taken back). So neither needs a locked instruction.
  */
-enum mew_attention { MEW_ATTEND_PAUSE = 0, MEW_ATTEND_STOP = 1 };
+enum mew_attention {
+	MEW_ATTEND_PAUSE = 0,
+	MEW_ATTEND_STOP = 1,
+	MEW_ATTEND_ITERATION = 2, /* the heap hook is told of each iteration's end */
+};
 static inline void mew_attend(struct mew_thread *t, enum mew_attention which, unsigned char on)
 {
 	__atomic_store_n((unsigned char *)&t->state.attention_ + which, on, __ATOMIC_RELAXED);

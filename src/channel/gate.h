@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define MEW_GATE_SYMBOL "mew_heap_gate"
-#define MEW_GATE_VERSION 1
+#define MEW_GATE_VERSION 2
 
 enum mew_gate_phase {
 	MEW_GATE_OUTSIDE = 0, /* set-up, rest of the warm-up, tear-down: new blocks are foreign */
@@ -32,6 +32,10 @@ struct mew_gate {
 	/* The calling thread's pause (on 1) and resume (on 0), outermost pair only. whole: one
 	 * thread is in the loop, so the pause is for the whole process. */
 	void (*pause)(int on, int whole);
+	/* The calling thread is one of the loop's, from its first iteration on. */
+	void (*join)(void);
+	/* An iteration of the loop's first thread has ended, by this thread. */
+	void (*iteration)(void);
 	/* Calls of malloc that the hook has seen: libmew makes one and looks whether this moved. */
 	uint64_t (*n_hooked)(void);
 };

@@ -223,13 +223,20 @@ struct mew_msg_end {
 	char text[MEW_TEXT_BYTES];
 };
 
+/* What the hook counts other than by default. */
+enum mew_heap_flags {
+	MEW_HEAP_USABLE = 1, /* sizes are malloc_usable_size(), not those asked for */
+	MEW_HEAP_SELF = 2,   /* of the loop's threads alone; of a whole program, the main thread */
+	MEW_HEAP_PAUSED = 4, /* in pauses too */
+};
+
 /* The hook may record. Comes with the segment's memfd (segment.h), then the tables'
  * (unwind/table.h). */
 struct mew_msg_heap {
 	struct mew_message_header header;
 	uint32_t whole; /* 1: a program without libmew: window open from now on to the end; 0:
 			   libmew opens it */
-	uint32_t pad;
+	uint32_t flags; /* enum mew_heap_flags */
 	uint64_t segment_bytes;
 	uint64_t table_bytes; /* of the mapping; the file grows to it as tables come */
 };

@@ -10,6 +10,10 @@
 
 #include <stdint.h>
 
+#include "channel/curve.h"
+#include "channel/iterations.h"
+#include "channel/sizes.h"
+
 #define MEW_SEGMENT_MAGIC 0x3150414548574557ull
 #define MEW_SEGMENT_NODES (1u << 20) /* stack tree nodes at most; the memfd is sparse */
 
@@ -75,6 +79,9 @@ struct mew_segment {
 				 by it: what C++ allocates is not in the figures */
 	uint32_t pad;
 	uint64_t reserved[7];
+	struct mew_sizes sizes;           /* of the allocations in the window */
+	struct mew_curve curve;           /* live over the window; marks of its allocations */
+	struct mew_iterations iterations; /* of a benchmark's loop: their high-water marks */
 	struct mew_segment_node nodes[];
 };
 

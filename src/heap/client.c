@@ -83,6 +83,7 @@ static int map_both(struct mew_client *client, const struct mew_msg_heap *heap, 
 	client->segment_bytes = heap->segment_bytes;
 	client->table_bytes = heap->table_bytes;
 	client->is_whole = heap->whole != 0;
+	client->flags = heap->flags;
 	return 0;
 }
 

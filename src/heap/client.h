@@ -33,6 +33,7 @@ struct mew_client {
 	const struct mew_unwind_table *table;
 	uint64_t table_bytes; /* of the mapping; the file may be shorter */
 	int is_whole;
+	uint32_t flags;       /* enum mew_heap_flags */
 	struct mew_lock lock; /* of what follows, and of the conversation */
 	struct mew_client_asked asked[MEW_CLIENT_ASKED];
 	uint64_t buf[MEW_MESSAGE_MAX_BYTES / sizeof(uint64_t)];

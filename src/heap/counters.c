@@ -58,6 +58,7 @@ static void count_call(struct mew_counters *c, struct mew_counters_thread *t, ui
 	s->allocated_bytes += bytes;
 	n->allocations++;
 	n->bytes += bytes;
+	mew_sizes_count(&s->sizes, 0, bytes);
 	if (n->flags & MEW_NODE_BROKEN)
 		s->broken++;
 	if (id == MEW_TREE_LOST)
@@ -72,6 +73,7 @@ static void count_call(struct mew_counters *c, struct mew_counters_thread *t, ui
 
 static void look_at_peak(struct mew_segment *s)
 {
+	mew_iterations_note(&s->iterations, s->live_bytes);
 	if (s->live_bytes > s->peak_bytes) {
 		s->peak_bytes = s->live_bytes;
 		s->epoch++;
@@ -121,6 +123,7 @@ void mew_counters_open(struct mew_counters *c)
 	for (uint32_t i = 0; i < c->segment->n_nodes; i++)
 		node_follow(c, i);
 	total_follow(c);
+	mew_iterations_begin(&c->segment->iterations, &c->segment->live_bytes);
 	c->is_open = 1;
 	c->segment->closed = 0;
 }
@@ -142,7 +145,10 @@ void mew_counters_resize(struct mew_counters *c, struct mew_counters_thread *t,
 			 uint64_t bytes)
 {
 	struct mew_live_block block = {.addr = addr, .bytes = bytes, .node = node};
+	struct mew_segment *s = c->segment;
+	uint64_t serial = s->total_allocations;
 
+	mew_curve_note(&s->curve, serial, s->live_bytes);
 	forget_stale(c, addr);
 	count_call(c, t, node, addr, bytes);
 	block.serial = t->last_serial;
@@ -150,11 +156,12 @@ void mew_counters_resize(struct mew_counters *c, struct mew_counters_thread *t,
 		charge(c, old->node, -(int64_t)old->bytes, -1);
 	if (mew_live_insert(&c->live, &block)) {
 		/* Its free could not be seen, so it never becomes live. */
-		mew_counters_lose(c->segment);
+		mew_counters_lose(s);
 		return;
 	}
 	charge(c, node, (int64_t)bytes, 1);
-	look_at_peak(c->segment);
+	mew_curve_note(&s->curve, serial, s->live_bytes);
+	look_at_peak(s);
 }
 
 int mew_counters_take(struct mew_counters *c, uint64_t addr, struct mew_live_block *ret_old)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * counters.h: what each heap event does to the figures in the segment (channel/segment.h): totals,
- * live, peak, what is held when the window closes. Fed by events, so it needs no process. The
+ * live, peak, the curve and the marks of the iterations, the sizes, what is held when the window
+ * closes. Fed by events, so it needs no process. The
  * caller holds the lock and says whether the event is inside: in the window and outside a pause.
  *
  * The composition of the peak is kept by epoch: a new peak raises the segment's, and a node writes

@@ -66,9 +66,15 @@ static int is_paused(const struct mew_recorder_thread *t)
 	       t->paused == __atomic_load_n(&recorder.serial, __ATOMIC_RELAXED);
 }
 
+static int is_set(enum mew_heap_flags flag)
+{
+	return (recorder.client.flags & flag) != 0;
+}
+
 static int is_in(const struct mew_recorder_thread *t, enum mew_gate_phase phase)
 {
-	return __atomic_load_n(&recorder.phase, __ATOMIC_RELAXED) == phase && !is_paused(t);
+	return __atomic_load_n(&recorder.phase, __ATOMIC_RELAXED) == phase && !is_paused(t) &&
+	       (t->is_loops || !is_set(MEW_HEAP_SELF));
 }
 
 static uint32_t lock_recorder(struct mew_recorder_thread *t)
@@ -252,12 +258,21 @@ static void record_outside(struct mew_recorder_thread *t, const struct mew_live_
 	unlock_recorder(t, inside);
 }
 
+/* p is the caller's, so that the real function only looks at it. */
+static size_t usable_size(const void *p)
+{
+	return mew_pool_owns(p) ? mew_pool_size(p)
+				: mew_real.malloc_usable_size((void *)(uintptr_t)p);
+}
+
 static void came_back(const struct mew_recorder_caller *caller, uint32_t entry,
 		      const struct mew_live_block *old, const void *p, size_t bytes)
 {
 	struct mew_recorder_thread *t = &mew_recorder_thread;
 
 	t->inside = IN_RECORDER;
+	if (is_set(MEW_HEAP_USABLE))
+		bytes = usable_size(p);
 	if (is_in(t, MEW_GATE_WINDOW))
 		record(t, caller, entry, old, p, bytes);
 	else if (old || is_in(t, MEW_GATE_FIRST))
@@ -386,7 +401,7 @@ static void gate_pause(int on, int whole)
 	struct mew_recorder_thread *t = &mew_recorder_thread;
 	uint32_t inside;
 
-	if (!is_on())
+	if (!is_on() || is_set(MEW_HEAP_PAUSED))
 		return;
 	if (!whole) {
 		t->paused = on ? recorder.serial : 0;
@@ -395,6 +410,19 @@ static void gate_pause(int on, int whole)
 	inside = lock_recorder(t);
 	recorder.whole_paused = on != 0;
 	unlock_recorder(t, inside);
+}
+
+static void gate_join(void)
+{
+	mew_recorder_thread.is_loops = 1;
+}
+
+static void gate_iteration(void)
+{
+	struct mew_segment *segment = recorder.client.segment;
+
+	if (is_on() && __atomic_load_n(&recorder.phase, __ATOMIC_RELAXED) == MEW_GATE_WINDOW)
+		mew_iterations_next(&segment->iterations, &segment->live_bytes);
 }
 
 static uint64_t gate_n_hooked(void)
@@ -412,6 +440,8 @@ const struct mew_gate mew_heap_gate = {
 	.prepare = gate_prepare,
 	.phase = gate_phase,
 	.pause = gate_pause,
+	.join = gate_join,
+	.iteration = gate_iteration,
 	.n_hooked = gate_n_hooked,
 };
 
@@ -464,7 +494,9 @@ static __attribute__((constructor)) void construct(void)
 	mew_real_find();
 	if (path && *path)
 		recorder.status = start(path);
-	if (is_on() && recorder.client.is_whole)
+	if (is_on() && recorder.client.is_whole) {
+		gate_join();
 		gate_phase(MEW_GATE_WINDOW);
+	}
 	errno = saved;
 }

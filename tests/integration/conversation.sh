@@ -155,14 +155,16 @@ hooked none -p warm:3,tracked:2,tracked:1 heap 10 allocates
 says "END ok left_early=0 label='' text=''" 'ROUND warm iterations=3 .* pauses=3 .*' \
 	'ROUND tracked iterations=2 .* pauses=2 .*' 'ROUND tracked iterations=1 .*'
 # FIRST for one iteration, OUTSIDE for two, WINDOW for two and one; in each iteration one
-# allocation up to the pause and one in it, and none of libmew.
+# allocation up to the pause and one in it, and none of libmew. Each iteration's end is told.
 grep '^gate: ' err | sed 's/^gate: //' >calls
 head -n 1 calls | grep -q '^prepare 1 1 ' || fail "the gate was not prepared" calls
 sed -n '/^phase [12]/,/^phase 0/p' calls >inside
 iteration='pause 1 1 allocations=1
-pause 0 1 allocations=1'
+pause 0 1 allocations=1
+iteration 0 0 allocations=0'
 cat >want <<END
 phase 1 0 allocations=0
+join 0 0 allocations=0
 $iteration
 phase 0 0 allocations=0
 phase 2 0 allocations=0
@@ -187,6 +189,9 @@ says "END failed left_early=1 .* text='the loop was left before the measured ite
 hooked none -p warm:2,tracked:4 heap 2 two_threads
 says 'ROUND tracked iterations=8 .* pauses=8 .*'
 grep -q '^gate: pause 1 0 ' err || fail "a pause of one thread is not its own" err
+# Both join; of the iterations, those of the first one are told: 2 of the warm-up, 4 measured.
+[ "$(grep -c '^gate: join' err)" -eq 2 ] || fail "a thread of the loop has not joined" err
+[ "$(grep -c '^gate: iteration' err)" -eq 6 ] || fail "iterations are not those of a thread" err
 pass "the gate is closed whichever way the loop is left"
 
 hooked deaf -p warm:3,tracked:2 heap 10 allocates

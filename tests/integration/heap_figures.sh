@@ -8,15 +8,22 @@
 # shellcheck source=tests/integration/heap_lib.sh
 . "$MEW_SRCDIR/tests/integration/heap_lib.sh"
 
-# scenario NAME FIGURES: runs it, and what is so in all of them.
+# scenario [-fFLAGS] NAME FIGURES: runs it, and what is so in all of them.
 scenario()
 {
+	mew_flags=
+	if [ "${1#-f}" != "$1" ]; then
+		mew_flags=$1
+		shift
+	fi
 	mew_name=$1
 	shift
-	under "$fixtures/heap_window" "$mew_name"
+	# shellcheck disable=SC2086
+	under $mew_flags "$fixtures/heap_window" "$mew_name"
 	grep -qx 'ended exit 0' figures || fail "$mew_name does not end well" figures err
 	grep -qx 'sums add up' figures || fail "$mew_name: the stacks do not add up" figures
 	grep -qx 'hooked all' figures || fail "$mew_name: calls went by unseen" figures
+	grep -qx 'shapes fit' figures || fail "$mew_name: curve or sizes do not fit" figures
 	figures "$mew_name" live_bytes 0 live_blocks 0 closed 1 images 1 refused 0 "$@"
 }
 
@@ -28,6 +35,18 @@ scenario calloc total_allocations 1 allocated_bytes 300 frees 1 temporary 1 fore
 # 100, 1000, 400, 5 from nothing, 77 from a foreign block; one freed by realloc to 0.
 scenario realloc total_allocations 5 allocated_bytes 1582 frees 3 temporary 1 foreign_frees 0 \
 	peak_bytes 1000 total_bytes 1000 held_bytes 0 lost 0 broken 0
+# 600 of 10 bytes and 300 of none are 225 slices of 4.
+scenario curve total_allocations 900 allocated_bytes 6000 peak_bytes 6000 lost 0 broken 0
+want=$({
+	seq 40 40 6000
+	seq 75 | sed 's/.*/6000/'
+} | paste -sd ' ' -)
+[ "$(sed -n 's/^curve 4: //p' figures)" = "$want" ] ||
+	fail "the curve has other points" figures
+figures "the curve and the sizes of 900 blocks" sizes '0:300 16:600'
+# Marks of 100, 300, 130 and 30 in iterations that ended in the window.
+scenario iterations total_allocations 5 allocated_bytes 500 peak_bytes 300 held_bytes 100 \
+	curve '1: 100 300 30 130 100' sizes '32:1 128:3 256:1' iterations '4: 30 100 300' lost 0
 # 4 MiB, 64 MiB, 100 bytes: never two at once.
 scenario realloc_big total_allocations 3 allocated_bytes 71303268 frees 1 temporary 1 \
 	peak_bytes 67108864 total_bytes 67108864 held_bytes 0 lost 0 broken 0
@@ -37,10 +56,25 @@ scenario aligned total_allocations 5 allocated_bytes 840 frees 5 temporary 1 for
 scenario library total_allocations 2 allocated_bytes 15 frees 2 temporary 1 foreign_frees 0 \
 	peak_bytes 15 total_bytes 15 held_bytes 0 lost 0 broken 0
 scenario asprintf foreign_frees 0 held_bytes 0 held_blocks 0 lost 0 broken 0
+# The loop's thread alone: what the other one frees of its blocks lowers the live heap all the same.
+scenario self total_allocations 6 allocated_bytes 1318 frees 5 foreign_frees 0 peak_bytes 1012 \
+	total_bytes 1012 held_bytes 0 n_threads 2 lost 0 broken 0
+scenario -f2 self total_allocations 3 allocated_bytes 307 frees 2 foreign_frees 2 peak_bytes 300 \
+	total_bytes 300 held_bytes 0 n_threads 1 lost 0 broken 0
+# What malloc_usable_size says of blocks of 100, 0, 1000 and 3000 bytes to the program itself.
+scenario -f1 usable_sizes total_allocations 4 frees 3 temporary 3 foreign_frees 0 held_bytes 0 lost 0
+read -r sum largest <out
+[ "$sum" -gt 4100 ] || broken "no block is larger than it was asked for"
+figures "usable sizes" allocated_bytes "$sum" peak_bytes "$largest" total_bytes "$largest"
+scenario usable_sizes allocated_bytes 4100 peak_bytes 3000 total_bytes 3000
 scenario usable total_allocations 1 allocated_bytes 100 frees 1 lost 0 broken 0
 # Tracked: 100, 10, 1, 20. In the pause one is freed, one untracked, two come and stay foreign.
 scenario pause total_allocations 4 allocated_bytes 131 frees 2 temporary 0 foreign_frees 2 \
 	peak_bytes 111 total_bytes 111 held_bytes 20 held_blocks 1 lost 0 broken 0
+# The same with pauses: 5000, 6000 and 8000 besides.
+scenario -f4 pause total_allocations 7 allocated_bytes 19131 frees 5 temporary 2 foreign_frees 0 \
+	peak_bytes 13001 total_bytes 13001 held_bytes 20 held_blocks 1 lost 0 broken 0 \
+	curve '1: 100 110 111 5111 11111 13001 21'
 # 7 blocks of 10 of the thread that does not pause, then 33.
 scenario thread_pause total_allocations 8 allocated_bytes 103 frees 8 temporary 8 \
 	foreign_frees 0 peak_bytes 33 total_bytes 33 held_bytes 0 n_threads 2 lost 0 broken 0

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sizes.h: how many allocations were of which size, by powers of two, in memory shared with
+ * mew-perf. The hook writes it, mew-perf reads it.
+ */
+#ifndef MEW_CHANNEL_SIZES_H
+#define MEW_CHANNEL_SIZES_H
+
+#include <stdint.h>
+
+/* Class 0 is of 0 bytes; class k is of those up to 2^(k-1) that no class before it is of: 1; 2; 3
+ * and 4; 5 to 8; ... */
+#define MEW_SIZES_CLASSES 66u
+
+/* Threads count in one of several places, so that they do not take the memory from each other. */
+#define MEW_SIZES_PLACES 16u
+
+/* Zeroed to start. */
+struct mew_sizes {
+	uint64_t counts[MEW_SIZES_PLACES][72]; /* MEW_SIZES_CLASSES of them, in whole cache lines */
+};
+
+/* The class of a size. */
+static inline unsigned mew_sizes_class(uint64_t bytes)
+{
+	return bytes < 2 ? (unsigned)bytes : 65 - (unsigned)__builtin_clzll(bytes - 1);
+}
+
+/* The largest size of a class; UINT64_MAX of the last one. */
+static inline uint64_t mew_sizes_most(unsigned class)
+{
+	return class == 0 ? 0 : class > 64 ? UINT64_MAX : 1ull << (class - 1);
+}
+
+/* An allocation of bytes, by a thread of any number. Without a lock. */
+static inline void mew_sizes_count(struct mew_sizes *s, uint32_t thread, uint64_t bytes)
+{
+	__atomic_fetch_add(&s->counts[thread % MEW_SIZES_PLACES][mew_sizes_class(bytes)], 1,
+			   __ATOMIC_RELAXED);
+}
+
+/* Of all threads. */
+static inline uint64_t mew_sizes_of(const struct mew_sizes *s, unsigned class)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < MEW_SIZES_PLACES; i++)
+		n += __atomic_load_n(&s->counts[i][class], __ATOMIC_RELAXED);
+	return n;
+}
+
+#endif
