@@ -34,9 +34,9 @@ extern "C" {
 #define MEW_PASTE_(a, b) MEW_PASTE2_(a, b)
 #define MEW_PASTE2_(a, b) a##b
 #ifdef __OPTIMIZE__
-#define MEW_OPTIMIZED_ 1
+#define MEW_UNOPTIMIZED_ 0
 #else
-#define MEW_OPTIMIZED_ 0
+#define MEW_UNOPTIMIZED_ 1
 #endif
 
 #pragma GCC visibility push(default)
@@ -68,7 +68,7 @@ struct mew_entry {
 	unsigned n_threads;  /* that run it together, at most 256; 0 and 1: one */
 	uint64_t iterations; /* of each thread; 0: the runner decides */
 	double min_time_s;   /* at least so long a measured round; 0: the runner decides */
-	int optimized_;      /* the file was compiled with -O1 or more */
+	int unoptimized_;    /* the file was compiled without -O */
 	struct mew_entry *next_; /* libmew's */
 };
 
@@ -149,8 +149,8 @@ char **mew_argv(void);
 	struct mew_entry
 #define MEW_DEFINE_(key, fn, entry, ctor, state, params, n, size, arg, off)                        \
 	static void fn(struct mew_state *state);                                                   \
-	static struct mew_entry entry = {key, fn, params, n,   size,           arg,                \
-					 off, 0,  0,      0.0, MEW_OPTIMIZED_, NULL};              \
+	static struct mew_entry entry = {key, fn,  params,           n,   size, arg, off, 0,       \
+					 0,   0.0, MEW_UNOPTIMIZED_, NULL};                        \
 	__attribute__((constructor)) static void ctor(void)                                        \
 	{                                                                                          \
 		mew_register(&entry);                                                              \

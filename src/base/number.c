@@ -323,6 +323,22 @@ char *mew_format_count(char *buf, size_t n, double count)
 	return buf;
 }
 
+char *mew_format_rate(char *buf, size_t n, double per_second, const char *unit)
+{
+	static const char *const prefixes[] = {"", "k", "M", "G", "T"};
+	char number[MEW_NUMBER_SIZE];
+	size_t i;
+
+	if (!(per_second < 1e300 && per_second > -1e300))
+		return not_measured(buf, n);
+	/* 999.96 would be rounded to 1000: the next prefix has it. */
+	for (i = 0; (per_second >= 999.95 || per_second <= -999.95) && i < 4; i++)
+		per_second /= 1000;
+	mew_format_count(number, sizeof(number), per_second);
+	snprintf(buf, n, "%s %s%s", number, prefixes[i], unit);
+	return buf;
+}
+
 char *mew_format_percent(char *buf, size_t n, double share, double half_width)
 {
 	bool coarse = !(half_width < 0.005);

@@ -50,6 +50,9 @@ char *mew_format_count(char *buf, size_t n, double count);
  */
 char *mew_format_percent(char *buf, size_t n, double share, double half_width);
 
+/* 4 significant digits and a decimal prefix before unit: `12.95 M/s`, `75.73 MB/s`, `950 /s`. */
+char *mew_format_rate(char *buf, size_t n, double per_second, const char *unit);
+
 /* `1.03x` */
 char *mew_format_ratio(char *buf, size_t n, double ratio);
 

@@ -138,7 +138,7 @@ static void warn(const struct mew_cases *cases)
 	size_t i;
 
 	for (i = 0; i < cases->n; i++) {
-		if (cases->cases[i].entry->optimized_)
+		if (!cases->cases[i].entry->unoptimized_)
 			continue;
 		mew_say("warning", "'%s' was compiled without optimisation: use -O2",
 			cases->cases[i].entry->name);

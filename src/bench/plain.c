@@ -92,6 +92,7 @@ static void take_counters(struct mew_result *r, const struct mew_run *run)
 			value /= (double)run->total.wall_ns * 1e-9;
 		memcpy(r->counters[i].name, run->counters[i].name, sizeof(r->counters[i].name));
 		r->counters[i].value = value;
+		r->counters[i].is_rate = run->counters[i].kind == MEW_PER_SECOND;
 	}
 }
 

@@ -12,6 +12,7 @@
 struct mew_result_counter {
 	char name[MEW_COUNTER_NAME_BYTES];
 	double value; /* as shown: divided by iterations or seconds */
+	bool is_rate; /* a second */
 };
 
 struct mew_result {

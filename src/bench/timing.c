@@ -123,25 +123,6 @@ static const struct mew_result_counter *find_counter(const struct mew_result *r,
 
 /* ---- text ---- */
 
-/* 4 significant digits and a decimal prefix: `12.35 M/s`. */
-static void rate_cell(struct mew_table *t, double hz, const char *unit)
-{
-	static const char *const prefixes[] = {"", "k", "M", "G", "T"};
-	char number[MEW_NUMBER_SIZE];
-	size_t i = 0;
-
-	if (!isfinite(hz)) {
-		mew_table_cell(t, "-");
-		return;
-	}
-	while (hz >= 999.95 && i + 1 < sizeof(prefixes) / sizeof(prefixes[0])) {
-		hz /= 1000;
-		i++;
-	}
-	mew_table_cellf(t, "%s %s%s", mew_format_count(number, sizeof(number), hz), prefixes[i],
-			unit);
-}
-
 static void share_cell(struct mew_table *t, double share)
 {
 	char text[MEW_NUMBER_SIZE];
@@ -169,16 +150,28 @@ static void figure_cells(struct mew_table *t, const struct columns *c, const str
 	mew_table_cell(t, mew_format_time(text, sizeof(text), f->of[CPU]));
 	mew_table_cell(t, mew_format_count(text, sizeof(text), f->of[ITERATIONS]));
 	if (c->bytes)
-		rate_cell(t, f->of[BYTES], "B/s");
+		mew_table_cell(t, mew_format_rate(text, sizeof(text), f->of[BYTES], "B/s"));
 	if (c->items)
-		rate_cell(t, f->of[ITEMS], "/s");
+		mew_table_cell(t, mew_format_rate(text, sizeof(text), f->of[ITEMS], "/s"));
+}
+
+static void counter_cell(struct mew_table *t, const struct mew_result_counter *counter)
+{
+	char text[MEW_NUMBER_SIZE];
+
+	if (!counter)
+		mew_table_cell(t, "-");
+	else if (counter->is_rate)
+		mew_table_cell(t, mew_format_rate(text, sizeof(text), counter->value, "/s"));
+	else
+		mew_table_cell(t, mew_format_count(text, sizeof(text), counter->value));
 }
 
 static void text_row(struct mew_table *t, const struct columns *c, const struct mew_result *r,
 		     const char *statistic, const struct figures *f, bool shares)
 {
 	static const struct figures none = {{NAN, NAN, NAN, NAN, NAN}};
-	char mark = ' ', text[MEW_NUMBER_SIZE];
+	char mark = ' ';
 	size_t i;
 
 	if (r->status != MEW_CASE_OK)
@@ -192,37 +185,34 @@ static void text_row(struct mew_table *t, const struct columns *c, const struct 
 	if (c->statistic)
 		mew_table_cell(t, statistic);
 	figure_cells(t, c, f ? f : &none, shares);
-	for (i = 0; i < c->n_counters; i++) {
-		const struct mew_result_counter *counter = find_counter(r, c->counters[i]);
-
-		mew_table_cell(t, f && counter && !shares
-					  ? mew_format_count(text, sizeof(text), counter->value)
-					  : "-");
-	}
+	for (i = 0; i < c->n_counters; i++)
+		counter_cell(t, f && !shares ? find_counter(r, c->counters[i]) : NULL);
 	mew_table_cell(t, note_of(r));
 }
 
+/* Figures that are no time go from a narrow terminal, the iterations first, then counters. */
 static size_t make_columns(const struct columns *c, struct mew_column *ret)
 {
 	size_t n = 0, i;
 
-#define COLUMN(text, side) (ret[n++] = (struct mew_column){.title = (text), .align = (side)})
-	COLUMN("CASE", MEW_ALIGN_LEFT);
+#define COLUMN(text, side, rank)                                                                   \
+	(ret[n++] = (struct mew_column){.title = (text), .align = (side), .worth = (rank)})
+	COLUMN("CASE", MEW_ALIGN_LEFT, 0);
 	if (c->label)
-		COLUMN("LABEL", MEW_ALIGN_LEFT);
+		COLUMN("LABEL", MEW_ALIGN_LEFT, 0);
 	if (c->statistic)
-		COLUMN("OF", MEW_ALIGN_LEFT);
-	COLUMN("TIME", MEW_ALIGN_RIGHT);
-	COLUMN("CPU", MEW_ALIGN_RIGHT);
-	COLUMN("ITERATIONS", MEW_ALIGN_RIGHT);
+		COLUMN("OF", MEW_ALIGN_LEFT, 0);
+	COLUMN("TIME", MEW_ALIGN_RIGHT, 0);
+	COLUMN("CPU", MEW_ALIGN_RIGHT, 0);
+	COLUMN("ITERATIONS", MEW_ALIGN_RIGHT, 3 + (int)c->n_counters);
 	if (c->bytes)
-		COLUMN("BYTES", MEW_ALIGN_RIGHT);
+		COLUMN("BYTES", MEW_ALIGN_RIGHT, 1);
 	if (c->items)
-		COLUMN("ITEMS", MEW_ALIGN_RIGHT);
+		COLUMN("ITEMS", MEW_ALIGN_RIGHT, 2);
 	for (i = 0; i < c->n_counters; i++)
-		COLUMN(c->counters[i], MEW_ALIGN_POINT);
+		COLUMN(c->counters[i], MEW_ALIGN_POINT, 3 + (int)i);
 	/* Without a note it is there all the same: the last column is not aligned. */
-	COLUMN(c->note ? "NOTE" : "", MEW_ALIGN_LEFT);
+	COLUMN(c->note ? "NOTE" : "", MEW_ALIGN_LEFT, 0);
 #undef COLUMN
 	return n;
 }

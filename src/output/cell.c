@@ -35,17 +35,7 @@ const char *mew_cell_u64(struct mew_cell *c, uint64_t count)
 
 const char *mew_cell_rate(struct mew_cell *c, double per_second)
 {
-	static const char *const units[] = {"", "k", "M", "G", "T"};
-	char number[MEW_NUMBER_SIZE];
-	size_t i;
-
-	if (!(per_second < 1e300 && per_second > -1e300))
-		return strcpy(c->text, "-");
-	/* 999.96 would be rounded to 1000: the next unit has it. */
-	for (i = 0; (per_second >= 999.95 || per_second <= -999.95) && i < 4; i++)
-		per_second /= 1000;
-	mew_format_count(number, sizeof(number), per_second);
-	snprintf(c->text, sizeof(c->text), "%s%s/s", number, units[i]);
+	mew_format_rate(c->text, sizeof(c->text), per_second, "/s");
 	return c->text;
 }
 

@@ -18,7 +18,7 @@ const char *mew_cell_time(struct mew_cell *c, double seconds);
 const char *mew_cell_bytes(struct mew_cell *c, double bytes);
 const char *mew_cell_count(struct mew_cell *c, double count);
 const char *mew_cell_u64(struct mew_cell *c, uint64_t count);
-/* `950/s`, `12.95M/s` */
+/* `950 /s`, `12.95 M/s` */
 const char *mew_cell_rate(struct mew_cell *c, double per_second);
 const char *mew_cell_ratio(struct mew_cell *c, double ratio);
 

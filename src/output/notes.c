@@ -56,7 +56,8 @@ static void put_filter(struct notes *n, const char *key)
 			mew_buffer_putc(&n->line, '\\');
 		if (*at == '\'')
 			mew_buffer_puts(&n->line, "'\\'");
-		mew_buffer_putc(&n->line, *at);
+		/* What a line cannot show may be any character. */
+		mew_buffer_putc(&n->line, iscntrl((unsigned char)*at) ? '.' : *at);
 	}
 	mew_buffer_puts(&n->line, exact ? "$" : "");
 	mew_buffer_puts(&n->line, quote ? "'" : "");

@@ -55,6 +55,17 @@ for r in rows:
 PY
 pass "the function's hostile name comes back"
 
+# Two iterations have no samples to speak of: the row has a warning, in one line.
+run 0 "$MEW_PERF" cpu --no-db -n 2 -k line ./hostile
+grep -qF 'mew-perf: warning: new\nline: ' err || fail "a message with a newline in a name" err
+grep -q '^mew-perf: hint: .* -k .new.line. ' err || fail "a hint with a newline in a name" err
+! grep -qv '^mew-perf: ' err || fail "a newline in a name breaks a message" err
+pass "messages are one line each"
+
+run 0 ./hostile -n 1
+! grep -q 'without optimisation' err || fail "entries made by hand are taken for a build without -O" err
+pass "entries made by hand get no warning of the compiler's flags"
+
 run 0 "$MEW_PERF" report -d x.db --csv
 cp out c.csv
 run 0 in_german "$MEW_PERF" report -d x.db --csv

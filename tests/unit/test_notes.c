@@ -73,6 +73,12 @@ static void a_hint_selects_its_case_alone(void **state)
 	      "warning: it's a(b) $x: noisy: +-6.3% over 30 iterations\n"
 	      "hint: mew-perf cpu -k 'it'\\''s a\\(b\\) \\$x' -n 300 ./bench_text\n");
 	mew_session_free(s);
+	s = mew_session_new(MEW_SESSION_CPU);
+	doubtful(s, "new\nline");
+	check(s, &plain,
+	      "warning: new\nline: noisy: +-6.3% over 30 iterations\n"
+	      "hint: mew-perf cpu -k 'new.line' -n 300 ./bench_text\n");
+	mew_session_free(s);
 }
 
 static void a_failed_case_is_a_warning_and_a_skipped_one_a_plain_line(void **state)

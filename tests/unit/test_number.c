@@ -15,6 +15,7 @@
 #define TIME(s, text) assert_format(mew_format_time(buf, sizeof(buf), s), text)
 #define BYTES(b, text) assert_format(mew_format_bytes(buf, sizeof(buf), b), text)
 #define COUNT(c, text) assert_format(mew_format_count(buf, sizeof(buf), c), text)
+#define RATE(r, text) assert_format(mew_format_rate(buf, sizeof(buf), r, "B/s"), text)
 #define PERCENT(p, h, text) assert_format(mew_format_percent(buf, sizeof(buf), p, h), text)
 #define RATIO(r, text) assert_format(mew_format_ratio(buf, sizeof(buf), r), text)
 #define CHANGE(c, text) assert_format(mew_format_change(buf, sizeof(buf), c), text)
@@ -189,6 +190,20 @@ static void a_whole_count_has_no_decimals(void **state)
 	COUNT(__builtin_nan(""), "-");
 }
 
+static void a_rate_has_a_prefix(void **state)
+{
+	(void)state;
+	RATE(0, "0 B/s");
+	RATE(950, "950 B/s");
+	RATE(999.94, "999.9 B/s");
+	RATE(999.96, "1.000 kB/s");
+	RATE(12.95e6, "12.95 MB/s");
+	RATE(-2.5e9, "-2.500 GB/s");
+	RATE(5e15, "5000 TB/s");
+	RATE(__builtin_nan(""), "-");
+	RATE(__builtin_inf(), "-");
+}
+
 static void a_share_shows_no_digit_that_it_cannot_bear(void **state)
 {
 	(void)state;
@@ -276,6 +291,7 @@ int main(void)
 		cmocka_unit_test(rounding_moves_on_to_the_next_unit),
 		cmocka_unit_test(bytes_are_exact_up_to_9999),
 		cmocka_unit_test(a_whole_count_has_no_decimals),
+		cmocka_unit_test(a_rate_has_a_prefix),
 		cmocka_unit_test(a_share_shows_no_digit_that_it_cannot_bear),
 		cmocka_unit_test(ratios_and_changes_are_short),
 		cmocka_unit_test(csv_numbers_are_plain),

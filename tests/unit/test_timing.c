@@ -83,6 +83,26 @@ static void the_table_has_the_columns_that_some_case_fills(void **state)
 	mew_buffer_done(&out);
 }
 
+static void a_narrow_terminal_keeps_the_times(void **state)
+{
+	struct mew_table_style style = {70, false};
+	struct mew_buffer out = MEW_BUFFER_INIT;
+
+	(void)state;
+	results[0]->counters[0].value = 12953000;
+	results[0]->counters[0].is_rate = true;
+	assert_int_equal(mew_timing_text(results, 1, &style, &out), 0);
+	assert_string_equal(out.data,
+			    "  CASE         LABEL      TIME       CPU       BYTES      swaps\n"
+			    "  sort/case:0  n=100  5.282 us  5.000 us  75.73 MB/s  12.95 M/s\n");
+	mew_buffer_reset(&out);
+	style.width = 60;
+	assert_int_equal(mew_timing_text(results, 1, &style, &out), 0);
+	assert_string_equal(out.data, "  CASE         LABEL      TIME       CPU       BYTES\n"
+				      "  sort/case:0  n=100  5.282 us  5.000 us  75.73 MB/s\n");
+	mew_buffer_done(&out);
+}
+
 static void the_csv_has_all_rows_and_quotes_what_needs_it(void **state)
 {
 	struct mew_buffer out = MEW_BUFFER_INIT;
@@ -125,6 +145,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_table_has_the_columns_that_some_case_fills,
 						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_narrow_terminal_keeps_the_times, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(the_csv_has_all_rows_and_quotes_what_needs_it,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(pauses_that_cost_more_than_a_tenth_mark_the_row,

@@ -36,20 +36,16 @@ static void clear_progress(struct mew_buffer *b)
 	progress_shown = 0;
 }
 
-/* Each line of the text is a message line with the prefix. */
+/* One line, also when a name in it has more. */
 static void say(const char *kind, const char *format, va_list ap)
 {
 	struct mew_buffer text = MEW_BUFFER_INIT, out = MEW_BUFFER_INIT;
-	char *rest = NULL;
 
 	mew_buffer_vprintf(&text, format, ap);
 	clear_progress(&out);
-	for (char *line = strtok_r(text.data, "\n", &rest); line;
-	     line = strtok_r(NULL, "\n", &rest)) {
-		mew_buffer_printf(&out, "mew-perf: %s", kind);
-		mew_text_escape(&out, line);
-		mew_buffer_putc(&out, '\n');
-	}
+	mew_buffer_printf(&out, "mew-perf: %s", kind);
+	mew_text_escape(&out, text.data);
+	mew_buffer_putc(&out, '\n');
 	if (text.error || out.error)
 		dprintf(STDERR_FILENO, "mew-perf: out of memory\n");
 	else
