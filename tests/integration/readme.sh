@@ -25,6 +25,16 @@ C_INCLUDE_PATH=${header%/mew/mew.h}
 LIBRARY_PATH=${lib%/*}
 LD_LIBRARY_PATH=${lib%/*}
 export PATH C_INCLUDE_PATH LIBRARY_PATH LD_LIBRARY_PATH
+# mew.pc knows the place by itself; the shell reads the flags again, for their blanks.
+if command -v pkg-config >/dev/null; then
+	flags=$(PKG_CONFIG_PATH=${lib%/*}/pkgconfig pkg-config --cflags --libs mew) ||
+		fail "pkg-config finds no mew"
+	(
+		unset C_INCLUDE_PATH LIBRARY_PATH
+		eval "${CC:-cc} '$MEW_SRCDIR/examples/bench_qsort.c' $flags -o by_pkg_config"
+	) 2>log || fail "the flags of pkg-config do not build a benchmark: $flags" log
+	./by_pkg_config --list >log || fail "what was built by pkg-config's flags does not run" log
+fi
 pass "make install gives a tree that may be moved"
 
 mkdir work
