@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The entry points of hooks.def, one function a kind, and dlclose(). They stay thin: a frame of
- * their own, so that the caller's registers are where the frame pointer says, and one branch to the
- * real function when nothing is recorded.
+ * The entry points of hooks.def, one function a kind, and dlclose(). They stay thin: what finds the
+ * caller's registers, and one branch to the real function when nothing is recorded.
  */
 #include "config.h"
 
@@ -12,26 +11,36 @@
 #include "heap/real.h"
 #include "heap/recorder.h"
 
-#if !defined(__x86_64__)
-#error "the caller's registers are found on x86-64 only"
-#endif
-
 #define EXPORT __attribute__((visibility("default"), noinline))
 #define SLOW static __attribute__((noinline))
 
+#if defined(__x86_64__)
 /*
  * The builtin makes the compiler, gcc and clang alike, set up a frame pointer in the entry point:
  * at it lies the caller's, then the return address, then the caller's stack. The frame is gone when
  * the slow part runs, which may be a tail call, but for the return address.
  */
 #define FRAME ((const uint64_t *)__builtin_frame_address(0))
-#define AND_CALLER(...) (const uint64_t *sp, uint64_t fp, __VA_ARGS__)
-#define WITH_CALLER(...) (FRAME + 2, FRAME[0], __VA_ARGS__)
+#define ENTRY(name, returns, parameters) EXPORT returns name parameters
+#define WITH_CALLER(...) ((uint64_t)(uintptr_t)(FRAME + 2), FRAME[0], FRAME[1], __VA_ARGS__)
+#elif defined(__aarch64__)
+/*
+ * A frame pointer there says nothing of the caller's sp. aarch64/entry.S has the entry points: they
+ * put sp, x29 and x30 into the sixth to eighth argument and jump here.
+ */
+#define HIDDEN __attribute__((visibility("hidden"), noinline))
+#define FIRST_5(a, b, c, d, e, ...) a, b, c, d, e
+#define FIVE(...) FIRST_5(__VA_ARGS__, NUMBER(n1), NUMBER(n2), NUMBER(n3), NUMBER(n4), )
+#define NUMBER(name) __attribute__((unused)) uint64_t name
+#define AND_REGISTERS(...) (FIVE(__VA_ARGS__), NUMBER(sp), NUMBER(fp), NUMBER(pc))
+#define ENTRY(name, returns, parameters) HIDDEN returns mew_hook_##name AND_REGISTERS parameters
+#define WITH_CALLER(...) (sp, fp, pc, __VA_ARGS__)
+#else
+#error "how are the caller's registers found on this CPU?"
+#endif
 
-static inline struct mew_recorder_caller caller_of(const uint64_t *sp, uint64_t fp)
-{
-	return (struct mew_recorder_caller){.pc = sp[-1], .sp = (uint64_t)(uintptr_t)sp, .fp = fp};
-}
+#define AND_CALLER(...) (uint64_t sp, uint64_t fp, uint64_t pc, __VA_ARGS__)
+#define CALLER ((struct mew_recorder_caller){.pc = pc, .sp = sp, .fp = fp})
 
 static inline int is_on(uint32_t bits)
 {
@@ -43,7 +52,7 @@ static inline int is_on(uint32_t bits)
 #define DEFINE_ALLOCATE(name, parameters, arguments, bytes)                                        \
 	SLOW void *slow_##name AND_CALLER parameters                                               \
 	{                                                                                          \
-		struct mew_recorder_caller caller = caller_of(sp, fp);                             \
+		struct mew_recorder_caller caller = CALLER;                                        \
 		void *ret;                                                                         \
                                                                                                    \
 		if (!mew_recorder_enter(&caller, 1))                                               \
@@ -52,7 +61,7 @@ static inline int is_on(uint32_t bits)
 		mew_recorder_allocated(&caller, MEW_ENTRY_##name, ret, bytes);                     \
 		return ret;                                                                        \
 	}                                                                                          \
-	EXPORT void *name parameters                                                               \
+	ENTRY(name, void *, parameters)                                                            \
 	{                                                                                          \
 		if (is_on(MEW_RECORDER_CALLS))                                                     \
 			return slow_##name WITH_CALLER arguments;                                  \
@@ -62,7 +71,7 @@ static inline int is_on(uint32_t bits)
 #define DEFINE_PLACE(name, parameters, arguments, bytes)                                           \
 	SLOW int slow_##name AND_CALLER parameters                                                 \
 	{                                                                                          \
-		struct mew_recorder_caller caller = caller_of(sp, fp);                             \
+		struct mew_recorder_caller caller = CALLER;                                        \
 		int rc;                                                                            \
                                                                                                    \
 		if (!mew_recorder_enter(&caller, 1))                                               \
@@ -71,7 +80,7 @@ static inline int is_on(uint32_t bits)
 		mew_recorder_allocated(&caller, MEW_ENTRY_##name, rc ? NULL : *ret_p, bytes);      \
 		return rc;                                                                         \
 	}                                                                                          \
-	EXPORT int name parameters                                                                 \
+	ENTRY(name, int, parameters)                                                               \
 	{                                                                                          \
 		if (is_on(MEW_RECORDER_CALLS))                                                     \
 			return slow_##name WITH_CALLER arguments;                                  \
@@ -85,7 +94,7 @@ static inline int is_on(uint32_t bits)
 	}                                                                                          \
 	SLOW void *slow_##name AND_CALLER parameters                                               \
 	{                                                                                          \
-		struct mew_recorder_caller caller = caller_of(sp, fp);                             \
+		struct mew_recorder_caller caller = CALLER;                                        \
 		struct mew_live_block old;                                                         \
 		int is_tracked;                                                                    \
 		void *ret;                                                                         \
@@ -103,7 +112,7 @@ static inline int is_on(uint32_t bits)
 				     bytes);                                                       \
 		return ret;                                                                        \
 	}                                                                                          \
-	EXPORT void *name parameters                                                               \
+	ENTRY(name, void *, parameters)                                                            \
 	{                                                                                          \
 		if (is_on(MEW_RECORDER_CALLS | MEW_RECORDER_FREES))                                \
 			return slow_##name WITH_CALLER arguments;                                  \
@@ -113,7 +122,7 @@ static inline int is_on(uint32_t bits)
 #define DEFINE_FREE(name, parameters, arguments, bytes)                                            \
 	SLOW void slow_##name AND_CALLER parameters                                                \
 	{                                                                                          \
-		struct mew_recorder_caller caller = caller_of(sp, fp);                             \
+		struct mew_recorder_caller caller = CALLER;                                        \
 		int is_recorded = mew_recorder_enter(&caller, 0);                                  \
                                                                                                    \
 		/* Before the real call: after it the address may be another block's. */           \
@@ -124,7 +133,7 @@ static inline int is_on(uint32_t bits)
 		if (is_recorded)                                                                   \
 			mew_recorder_freed();                                                      \
 	}                                                                                          \
-	EXPORT void name parameters                                                                \
+	ENTRY(name, void, parameters)                                                              \
 	{                                                                                          \
 		if (is_on(MEW_RECORDER_FREES))                                                     \
 			slow_##name WITH_CALLER arguments;                                         \
@@ -133,14 +142,14 @@ static inline int is_on(uint32_t bits)
 	}
 
 #define DEFINE_ASK(name, parameters, arguments, bytes)                                             \
-	EXPORT size_t name parameters                                                              \
+	ENTRY(name, size_t, parameters)                                                            \
 	{                                                                                          \
 		mew_recorder_thread.n_calls++;                                                     \
 		return mew_pool_owns(p) ? mew_pool_size(p) : mew_real.name arguments;              \
 	}
 
 #define MEW_HOOK(name, returns, parameters, arguments, kind, bytes, alignment)                     \
-	EXPORT returns name parameters;
+	ENTRY(name, returns, parameters);
 #include "channel/hooks.def"
 #undef MEW_HOOK
 

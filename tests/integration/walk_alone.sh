@@ -14,7 +14,7 @@ done
 set -- "${objects}walk.o" "${objects}table.o"
 
 nm -u "$@" >undefined || broken "nm cannot read $*"
-grep -wE 'U|w' undefined | grep -vwE 'mew_table_find|_GLOBAL_OFFSET_TABLE_' >calls
+grep -wE 'U|w' undefined | grep -vwE 'mew_unwind_table_find|_GLOBAL_OFFSET_TABLE_' >calls
 [ ! -s calls ] || fail "the walk calls a library" calls
 pass "the walk calls no library"
 

@@ -28,12 +28,37 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "unwind/cpu.h"
 #include "unwind/modules.h"
 #include "unwind/table.h"
 #include "unwind/walk.h"
 
 #define SPACE_BYTES (64u << 20)
 #define COPY_BYTES (256u << 10)
+
+/* pc, sp and frame pointer, here; and the registers of a signal's context by DWARF number. */
+#if defined(__x86_64__)
+#define HERE "lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"
+
+static void registers_of(const ucontext_t *u, uint64_t ret[MEW_WALK_REGS])
+{
+	static const int regs[MEW_WALK_REGS] = {
+		REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
+		REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+
+	for (int i = 0; i < MEW_WALK_REGS; i++)
+		ret[i] = (uint64_t)u->uc_mcontext.gregs[regs[i]];
+}
+#else
+#define HERE "adr %0, .\n\tmov %1, sp\n\tmov %2, x29"
+
+static void registers_of(const ucontext_t *u, uint64_t ret[MEW_WALK_REGS])
+{
+	memcpy(ret, u->uc_mcontext.regs, sizeof(u->uc_mcontext.regs));
+	ret[MEW_CPU_SP] = u->uc_mcontext.sp;
+	ret[MEW_CPU_PC] = u->uc_mcontext.pc;
+}
+#endif
 
 static struct mew_modules *modules;
 static const struct mew_unwind_table *table;
@@ -162,12 +187,11 @@ static int compare(const char *what, const struct mew_walk_start *start, void **
 /* Here and now. Inlined: the caller's frame is frame 0. */
 static inline __attribute__((always_inline)) int compare_here(const char *what)
 {
-	struct mew_walk_start start = {.known = 1u << 6 | 1u << 7 | 1u << 16};
+	struct mew_walk_start start = {0};
 	void *theirs[MEW_WALK_FRAMES];
 	int n = backtrace(theirs, MEW_WALK_FRAMES), rc;
 
-	__asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"
-			 : "=r"(start.pc), "=r"(start.sp), "=r"(start.fp));
+	__asm__ volatile(HERE : "=r"(start.pc), "=r"(start.sp), "=r"(start.fp));
 	rc = compare(what, &start, theirs, n, 0);
 	__asm__ volatile("" ::: "memory");
 	return rc;
@@ -218,19 +242,20 @@ static void on_signal(int number)
 static void on_alternate(int number, siginfo_t *info, void *context)
 {
 	const ucontext_t *u = context;
-	struct mew_walk_start start = {.pc_is_return = 1};
+	struct mew_walk_start start = {0};
+	uint64_t regs[MEW_WALK_REGS];
 	static struct mew_walk_result r;
 	struct mew_walk_stack stack;
 	struct mew_walk_root root = {0};
 
 	(void)number;
 	(void)info;
-	start.sp = (uintptr_t)__builtin_frame_address(0) + 16;
-	start.pc = (uintptr_t)__builtin_return_address(0);
+	registers_of(u, regs);
+	__asm__ volatile(HERE : "=r"(start.pc), "=r"(start.sp), "=r"(start.fp));
 	stack = (struct mew_walk_stack){.lo = start.sp, .hi = stack_end(start.sp)};
 	mew_walk(table, SPACE_BYTES, &start, &stack, &root, &cache, &r);
-	if (r.n_frames != 2 || r.pcs[1] != (uint64_t)u->uc_mcontext.gregs[REG_RIP] ||
-	    !(r.exact[0] & 2) || (r.end != MEW_WALK_BAD && r.end != MEW_WALK_CUT)) {
+	if (r.n_frames != 3 || r.pcs[2] != regs[MEW_CPU_PC] || !(r.exact[0] & 4) ||
+	    (r.end != MEW_WALK_BAD && r.end != MEW_WALK_CUT)) {
 		n_failed++;
 		show("alternate", &r, NULL, 0);
 	}
@@ -269,25 +294,21 @@ static void on_tick(int number, siginfo_t *info, void *context)
 {
 	const ucontext_t *u = context;
 	static void *theirs[MEW_WALK_FRAMES];
-	static const int regs[MEW_WALK_REGS] = {
-		REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
-		REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
 	uint64_t values[MEW_WALK_REGS];
-	struct mew_walk_start start = {.regs = values, .known = (1u << MEW_WALK_REGS) - 1};
+	struct mew_walk_start start = {.regs = values, .known = MEW_WALK_REGS_ALL};
 	int n = backtrace(theirs, MEW_WALK_FRAMES), i;
 
 	(void)number;
 	(void)info;
-	for (i = 0; i < MEW_WALK_REGS; i++)
-		values[i] = (uint64_t)u->uc_mcontext.gregs[regs[i]];
-	start.pc = values[16];
-	start.sp = values[7];
-	start.fp = values[6];
+	registers_of(u, values);
+	start.pc = values[MEW_CPU_PC];
+	start.sp = values[MEW_CPU_SP];
+	start.fp = values[MEW_CPU_FP];
 	for (i = 0; i < n && (uintptr_t)theirs[i] != start.pc; i++)
 		;
 	n_samples++;
 	/* libc gives up in a few places that we can leave: only what it finished is compared. */
-	if (i == n) {
+	if (i + 1 >= n) {
 		n_short++;
 		return;
 	}
