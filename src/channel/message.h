@@ -228,6 +228,7 @@ enum mew_heap_flags {
 	MEW_HEAP_USABLE = 1, /* sizes are malloc_usable_size(), not those asked for */
 	MEW_HEAP_SELF = 2,   /* of the loop's threads alone; of a whole program, the main thread */
 	MEW_HEAP_PAUSED = 4, /* in pauses too */
+	MEW_HEAP_MMAP = 8,   /* mmap() and its relatives besides */
 };
 
 /* The hook may record. Comes with the segment's memfd (segment.h), then the tables'

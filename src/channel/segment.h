@@ -48,6 +48,17 @@ struct mew_segment_node {
 	uint32_t pad;
 };
 
+/* What the program maps by itself, under MEW_HEAP_MMAP: whole pages, of files and of nothing alike,
+ * used or not. */
+struct mew_segment_mapped {
+	uint64_t calls; /* of mmap and mremap in the window */
+	uint64_t bytes; /* that they mapped, cumulative */
+	int64_t live_bytes;
+	int64_t peak_bytes;
+	int64_t held_bytes; /* at the window's end */
+	uint64_t lost;      /* mappings that could not be remembered */
+};
+
 struct mew_segment {
 	uint64_t magic;
 	uint32_t n_nodes; /* in use, 2 at least; grows only */
@@ -79,6 +90,7 @@ struct mew_segment {
 				 by it: what C++ allocates is not in the figures */
 	uint32_t pad;
 	uint64_t reserved[7];
+	struct mew_segment_mapped mapped;
 	struct mew_sizes sizes;           /* of the allocations in the window */
 	struct mew_curve curve;           /* live over the window; marks of its allocations */
 	struct mew_iterations iterations; /* of a benchmark's loop: their high-water marks */

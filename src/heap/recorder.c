@@ -6,11 +6,14 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 
 #include "channel/forkmark.h"
 #include "channel/gate.h"
 #include "heap/client.h"
 #include "heap/lock.h"
+#include "heap/mapped.h"
+#include "heap/mmap.h"
 #include "heap/real.h"
 #include "heap/tree.h"
 #include "unwind/walk.h"
@@ -50,6 +53,9 @@ static struct {
 	struct mew_tree tree;
 	struct mew_counters counters;
 	struct scratch *scratches;
+	struct mew_lock maps_lock; /* of what is mapped; held across the real calls */
+	struct mew_pages maps_pages;
+	struct mew_mapped mapped;
 	uint32_t n_closed; /* dlclose() since the tables were last asked for */
 	uint32_t n_slots;  /* given out to threads */
 	uint32_t n_touched;
@@ -59,6 +65,11 @@ uint32_t mew_recorder_mode;
 __thread struct mew_recorder_thread mew_recorder_thread;
 
 /* ---- state ---- */
+
+static int is_on(void)
+{
+	return !recorder.status && mew_forkmark_ours(&recorder.mark);
+}
 
 static int is_paused(const struct mew_recorder_thread *t)
 {
@@ -102,7 +113,7 @@ static void unlock_recorder(struct mew_recorder_thread *t, uint32_t inside)
 		__atomic_store_n(&mew_recorder_mode, mode, __ATOMIC_RELAXED);
 	segment->n_hooked += t->n_calls;
 	t->n_calls = 0;
-	segment->own_bytes = recorder.pages.n_bytes +
+	segment->own_bytes = recorder.pages.n_bytes + recorder.maps_pages.n_bytes +
 			     segment->n_nodes * (sizeof(segment->nodes[0]) +
 						 sizeof(recorder.counters.nodes[0])) +
 			     recorder.n_touched * sizeof(struct scratch);
@@ -344,17 +355,53 @@ void mew_recorder_resized(const struct mew_recorder_caller *caller, uint32_t ent
 	leave(t);
 }
 
+int mew_recorder_maps_begin(void)
+{
+	struct mew_recorder_thread *t = &mew_recorder_thread;
+
+	/* An allocator that maps is at work for a block; the recorder's own mappings are no one's.
+	 */
+	if (!is_set(MEW_HEAP_MMAP) || t->inside || !is_on())
+		return 0;
+	t->inside = IN_RECORDER;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	mew_lock_acquire(&recorder.maps_lock);
+	return 1;
+}
+
+void mew_recorder_mapped(const void *p, size_t bytes)
+{
+	int saved = errno;
+
+	mew_mapped_map(&recorder.mapped, (uint64_t)(uintptr_t)p, bytes,
+		       is_in(&mew_recorder_thread, MEW_GATE_WINDOW));
+	errno = saved;
+}
+
+void mew_recorder_unmapped(const void *p, size_t bytes)
+{
+	int saved = errno;
+
+	mew_mapped_unmap(&recorder.mapped, (uint64_t)(uintptr_t)p, bytes);
+	errno = saved;
+}
+
+void mew_recorder_maps_end(void)
+{
+	int saved = errno;
+
+	mew_lock_release(&recorder.maps_lock);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	leave(&mew_recorder_thread);
+	errno = saved;
+}
+
 void mew_recorder_closed(void)
 {
 	__atomic_fetch_add(&recorder.n_closed, 1, __ATOMIC_RELAXED);
 }
 
 /* ---- gate ---- */
-
-static int is_on(void)
-{
-	return !recorder.status && mew_forkmark_ours(&recorder.mark);
-}
 
 static int32_t gate_status(void)
 {
@@ -380,6 +427,10 @@ static void gate_phase(enum mew_gate_phase phase)
 
 	if (!is_on())
 		return;
+	if (recorder.phase == MEW_GATE_WINDOW && mew_recorder_maps_begin()) {
+		mew_mapped_close(&recorder.mapped);
+		mew_recorder_maps_end();
+	}
 	inside = lock_recorder(t);
 	if (phase != recorder.phase) {
 		if (recorder.phase == MEW_GATE_WINDOW)
@@ -475,6 +526,12 @@ static int start(const char *path)
 		rc = mew_counters_init(&recorder.counters, segment, &recorder.pages);
 	if (rc)
 		return rc;
+	mew_pages_init(&recorder.maps_pages);
+	if (is_set(MEW_HEAP_MMAP))
+		rc = mew_mapped_init(&recorder.mapped, &segment->mapped, &recorder.maps_pages,
+				     (uint64_t)getauxval(AT_PAGESZ));
+	if (rc)
+		return rc;
 	recorder.scratches = recorder.pages.map(SCRATCHES * sizeof(*recorder.scratches));
 	if (!recorder.scratches)
 		return -ENOMEM;
@@ -492,6 +549,7 @@ static __attribute__((constructor)) void construct(void)
 	int saved = errno;
 
 	mew_real_find();
+	mew_mmap_find();
 	if (path && *path)
 		recorder.status = start(path);
 	if (is_on() && recorder.client.is_whole) {

@@ -60,6 +60,15 @@ int mew_recorder_resizing(const void *p, struct mew_live_block *ret_old);
 void mew_recorder_resized(const struct mew_recorder_caller *caller, uint32_t entry,
 			  const struct mew_live_block *old, const void *q, size_t bytes);
 
+/*
+ * mmap and its relatives. 1: they are recorded, and nothing else of this thread until the end; the
+ * others follow the real call, as often as it takes. 0: nothing is to be told.
+ */
+int mew_recorder_maps_begin(void);
+void mew_recorder_mapped(const void *p, size_t bytes);
+void mew_recorder_unmapped(const void *p, size_t bytes);
+void mew_recorder_maps_end(void);
+
 /* A module may have been unloaded. */
 void mew_recorder_closed(void);
 

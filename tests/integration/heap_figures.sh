@@ -61,6 +61,9 @@ scenario self total_allocations 6 allocated_bytes 1318 frees 5 foreign_frees 0 p
 	total_bytes 1012 held_bytes 0 n_threads 2 lost 0 broken 0
 scenario -f2 self total_allocations 3 allocated_bytes 307 frees 2 foreign_frees 2 peak_bytes 300 \
 	total_bytes 300 held_bytes 0 n_threads 1 lost 0 broken 0
+# Calls, pages of all, live at the end, at most, at the loop's end. See the program.
+scenario -f8 mmap total_allocations 3 mapped '6 126976 28672 81920 69632 0'
+scenario mmap total_allocations 3 mapped '0 0 0 0 0 0'
 # What malloc_usable_size says of blocks of 100, 0, 1000 and 3000 bytes to the program itself.
 scenario -f1 usable_sizes total_allocations 4 frees 3 temporary 3 foreign_frees 0 held_bytes 0 lost 0
 read -r sum largest <out
