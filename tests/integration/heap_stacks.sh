@@ -50,7 +50,9 @@ for cc in $compilers; do
 		"$cc" -std=gnu11 $level -fPIC -shared -fvisibility=hidden \
 			-ftls-model=initial-exec -fno-builtin -I"$MEW_BUILDDIR" \
 			-I"$MEW_SRCDIR/src" -Wl,-z,now -o "$mew_dir/other.so" \
-			"$MEW_SRCDIR"/src/heap/*.c "$MEW_SRCDIR"/src/channel/forkmark.c \
+			"$MEW_SRCDIR"/src/heap/*.c "$MEW_SRCDIR"/src/channel/curve.c \
+			"$MEW_SRCDIR"/src/channel/forkmark.c \
+			"$MEW_SRCDIR"/src/channel/iterations.c \
 			"$MEW_SRCDIR"/src/channel/message.c "$MEW_SRCDIR"/src/unwind/table.c \
 			"$MEW_SRCDIR"/src/unwind/walk.c || broken "cannot build the hook by $cc"
 		ln -sf "$mew_dir/other.so" "$hook_link"
