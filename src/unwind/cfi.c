@@ -12,7 +12,7 @@
 
 #include "base/array.h"
 #include "unwind/cpu.h"
-#include "unwind/expression.h"
+#include "unwind/row.h"
 #include "unwind/stub.h"
 
 /*
@@ -58,6 +58,7 @@ struct reader {
 	uint64_t n_steps;
 	uint64_t entry; /* the file's entry point; 0: none */
 	struct mew_stub stubs[MEW_STUBS_MAX];
+	struct mew_rows rows;
 	struct mew_cfi out;
 };
 
@@ -246,95 +247,34 @@ static int push(struct reader *r, uint64_t vaddr, struct mew_rule rule)
 	return 0;
 }
 
-/* How the return address is found; *ret_far: from the CFA, when ra_off cannot say that. */
-static bool find_return(const Dwarf_Op *ops, size_t n, struct mew_rule *rule, int64_t *ret_far)
-{
-	int64_t off;
-
-	if (!n)
-		return MEW_CPU_HAS_LR;
-	if (n != 2 || ops[0].atom != DW_OP_call_frame_cfa || ops[1].atom != DW_OP_plus_uconst)
-		return false;
-	off = (int64_t)ops[1].number;
-	if (off % 8 || !off || off < INT32_MIN || off > INT32_MAX)
-		return false;
-	if (off / 8 > MEW_RA_FAR && off / 8 <= INT8_MAX)
-		rule->ra_off = (int8_t)(off / 8);
-	else
-		*ret_far = off;
-	return true;
-}
-
-/* Once the rule of the frame pointer is known. */
-static bool set_far_return(struct mew_rule *rule, int64_t off)
-{
-	rule->ra_off = MEW_RA_FAR;
-	if (rule->fp == MEW_FP_AT_CFA)
-		return rule->fp_off == off - 8;
-	rule->fp_off = (int32_t)off;
-	return rule->fp != MEW_FP_AT_FP;
-}
-
-static struct mew_rule rule_of(Dwarf_Frame *frame, int ra_regno, bool signal)
-{
-	static const struct mew_rule evaluate = {.cfa = MEW_CFA_EVALUATE};
-	struct mew_rule rule = {.cfa = MEW_CFA_EVALUATE};
-	Dwarf_Op mem[3], *ops = NULL;
-	size_t n = 0;
-	int64_t far = 0;
-
-	if (dwarf_frame_register(frame, ra_regno, mem, &ops, &n))
-		return evaluate;
-	if (!n && ops == mem) {
-		rule.cfa = MEW_CFA_END;
-		return rule;
-	}
-	if (!signal && !find_return(ops, n, &rule, &far))
-		return evaluate;
-
-	if (dwarf_frame_cfa(frame, &ops, &n) || !n)
-		return evaluate;
-	mew_expression_cfa(ops, n, signal, &rule);
-	if (rule.cfa == MEW_CFA_EVALUATE)
-		return evaluate;
-	if (rule.cfa == MEW_CFA_SIGNAL)
-		return rule;
-
-	if (dwarf_frame_register(frame, MEW_CPU_FP, mem, &ops, &n))
-		rule.fp = MEW_FP_UNDEFINED;
-	else if (n)
-		mew_expression_fp(ops, n, &rule);
-	else
-		rule.fp = ops ? MEW_FP_UNDEFINED : MEW_FP_SAME;
-	return far && !set_far_return(&rule, far) ? evaluate : rule;
-}
-
 /* The rows of one FDE. */
 static int read_rows(struct reader *r, const struct range *range)
 {
-	static const struct mew_rule evaluate = {.cfa = MEW_CFA_EVALUATE};
+	static const struct mew_rule unsaid = {.cfa = MEW_CFA_EVALUATE, .cfa_off = -1};
 	uint64_t at = range->lo, n_rows = 0;
 	int rc = 0;
 
 	while (!rc && at < range->hi) {
 		Dwarf_Addr lo = 0, hi = 0;
 		Dwarf_Frame *frame = NULL;
-		struct mew_rule rule;
+		struct mew_rule rule = unsaid;
 		bool signal = false;
 		int ra_regno;
 
 		r->n_steps += ++n_rows;
 		if (r->n_steps > STEPS_MAX || dwarf_cfi_addrframe(r->cfi, at, &frame)) {
 			r->out.n_bad++;
-			return push(r, at, evaluate);
+			return push(r, at, unsaid);
 		}
 		ra_regno = dwarf_frame_info(frame, &lo, &hi, &signal);
-		rule = ra_regno < 0 ? evaluate : rule_of(frame, ra_regno, signal);
+		if (ra_regno >= 0)
+			rc = mew_rows_rule(&r->rows, frame, ra_regno, signal, &rule);
 		free(frame);
-		rc = push(r, at, rule);
+		if (!rc)
+			rc = push(r, at, rule);
 		if (hi <= at) {
 			r->out.n_bad++;
-			return rc ? rc : push(r, at, evaluate);
+			return rc ? rc : push(r, at, unsaid);
 		}
 		at = hi;
 	}
@@ -376,8 +316,12 @@ static int read_rules(struct reader *r)
 		if (!rc)
 			rc = read_gap(r, range.hi, next);
 	}
-	for (i = 0; i < r->out.n_rules; i++)
-		r->out.n_evaluate += r->out.rules[i].cfa == MEW_CFA_EVALUATE;
+	for (i = 0; i < r->out.n_rules; i++) {
+		const struct mew_rule *rule = &r->out.rules[i];
+
+		r->out.n_evaluate += rule->cfa == MEW_CFA_EVALUATE;
+		r->out.n_unsaid += rule->cfa == MEW_CFA_EVALUATE && rule->cfa_off < 0;
+	}
 	return rc;
 }
 
@@ -467,6 +411,10 @@ int mew_cfi_read(Elf *elf, struct mew_cfi *ret, struct mew_error *error)
 	if (dwarf)
 		dwarf_end(dwarf);
 	free(r.ranges);
+	r.out.saves = r.rows.saves;
+	r.out.n_saves = r.rows.n_saves;
+	r.out.ops = r.rows.ops;
+	r.out.n_ops = r.rows.n_ops;
 	if (rc)
 		mew_cfi_done(&r.out);
 	else
@@ -479,5 +427,7 @@ void mew_cfi_done(struct mew_cfi *c)
 	if (!c)
 		return;
 	free(c->rules);
+	free(c->saves);
+	free(c->ops);
 	*c = (struct mew_cfi){0};
 }

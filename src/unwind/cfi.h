@@ -19,10 +19,15 @@
 struct mew_cfi {
 	struct mew_rule *rules; /* owned; sorted by start, which counts from base_vaddr */
 	size_t n_rules;
+	struct mew_rule_saves *saves; /* owned; [0]: none is known */
+	size_t n_saves;
+	struct mew_op *ops; /* owned; programs of MEW_CFA_EVALUATE */
+	size_t n_ops;
 	uint64_t base_vaddr; /* of the lowest loaded segment */
 	size_t n_fdes;       /* FDEs that gave rules */
 	size_t n_bad;        /* FDEs that could not be read: no rules there */
 	size_t n_evaluate;   /* rules of kind MEW_CFA_EVALUATE */
+	size_t n_unsaid;     /* those of them that have no program */
 };
 
 /*

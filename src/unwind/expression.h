@@ -16,7 +16,4 @@
  * and aux; MEW_CFA_EVALUATE for what it does not know. */
 void mew_expression_cfa(const Dwarf_Op *ops, size_t n, bool signal, struct mew_rule *rule);
 
-/* Where the caller's frame pointer was saved, n > 0. Sets fp and fp_off. */
-void mew_expression_fp(const Dwarf_Op *ops, size_t n, struct mew_rule *rule);
-
 #endif

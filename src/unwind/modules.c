@@ -27,6 +27,7 @@ struct module {
 	char *path;                  /* owned; pub.path */
 	const struct mew_file *file; /* NULL: it could not be opened */
 	uint64_t rules_off;          /* in the space; 0: not there */
+	uint64_t saves_off, ops_off; /* likewise */
 };
 
 struct mapping {
@@ -203,16 +204,26 @@ static int place_rules(struct mew_modules *m, struct module *module)
 {
 	const struct mew_cfi *cfi = module->file ? &module->file->cfi : NULL;
 	struct mew_unwind_table *t = m->table;
-	size_t bytes;
+	size_t rules, saves, ops;
+	char *at = (char *)t + t->bytes;
 
 	if (!cfi || !cfi->n_rules || module->rules_off)
 		return 0;
-	bytes = cfi->n_rules * sizeof(*cfi->rules);
-	if (bytes > m->space_bytes - t->bytes)
+	rules = cfi->n_rules * sizeof(*cfi->rules);
+	saves = cfi->n_saves * sizeof(*cfi->saves);
+	ops = cfi->n_ops * sizeof(*cfi->ops);
+	if (rules + saves + ops > m->space_bytes - t->bytes)
 		return -ENOSPC;
-	memcpy((char *)t + t->bytes, cfi->rules, bytes);
+	memcpy(at, cfi->rules, rules);
+	if (saves)
+		memcpy(at + rules, cfi->saves, saves);
+	if (ops)
+		memcpy(at + rules + saves, cfi->ops, ops);
 	module->rules_off = t->bytes;
-	t->bytes += bytes;
+	module->saves_off = t->bytes + rules;
+	module->ops_off = t->bytes + rules + saves;
+	t->bytes += rules + saves + ops;
+	module->pub.table_bytes = rules + saves + ops;
 	return 0;
 }
 
@@ -334,9 +345,15 @@ static int publish(struct mew_modules *m, struct module *module, struct mapping 
 		.end_pc = mapping->pub.end_pc,
 		.base = mapping->pub.load_bias + (module->file ? module->file->cfi.base_vaddr : 0),
 		.rules_off = module->rules_off,
-		.n_rules = module->rules_off ? (uint32_t)module->file->cfi.n_rules : 0,
+		.saves_off = module->saves_off,
+		.ops_off = module->ops_off,
 		.id = module->pub.id,
 	};
+	if (module->rules_off) {
+		entry->n_rules = (uint32_t)module->file->cfi.n_rules;
+		entry->n_saves = (uint32_t)module->file->cfi.n_saves;
+		entry->n_ops = (uint32_t)module->file->cfi.n_ops;
+	}
 	mapping->slot = t->n_modules;
 	__atomic_store_n(&t->n_modules, t->n_modules + 1, __ATOMIC_RELEASE);
 	return rc;

@@ -19,15 +19,16 @@ struct mew_file;         /* file.h */
 /* A file (or the vDSO) that was mapped executable. Kept open until the set is freed, so that a
  * replaced binary is still read right. */
 struct mew_module {
-	uint32_t id;      /* index in the set */
-	const char *path; /* as the process sees it; "[vdso]" */
-	int fd;           /* -1: could not be opened (error says why), or the vDSO */
-	int error;        /* errno of opening or parsing, 0: none */
+	uint32_t id;                 /* index in the set */
+	const char *path;            /* as the process sees it; "[vdso]" */
+	int fd;                      /* -1: could not be opened (error says why), or the vDSO */
+	int error;                   /* errno of opening or parsing, 0: none */
 	const struct mew_file *file; /* as it was when it was mapped; NULL: not opened */
 	uint8_t build_id[MEW_BUILD_ID_BYTES];
 	uint32_t build_id_bytes; /* 0: it has none */
 	uint64_t n_rules;
-	uint64_t table_ns; /* what building the table took */
+	uint64_t table_bytes; /* of its rules and what they refer to */
+	uint64_t table_ns;    /* what building the table took */
 	int has_cfi;
 };
 

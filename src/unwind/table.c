@@ -2,7 +2,16 @@
 #include "config.h"
 #include "unwind/table.h"
 
+#include <stdbool.h>
+
 _Static_assert(sizeof(struct mew_rule) == 16, "rules are shared between processes");
+_Static_assert(sizeof(struct mew_op) == 16, "so are operations");
+
+/* Whether n of each_bytes lie at off in the space. */
+static bool fits(size_t space_bytes, uint64_t off, uint32_t n, size_t each_bytes)
+{
+	return off % 8 == 0 && off <= space_bytes && n <= (space_bytes - off) / each_bytes;
+}
 
 static const struct mew_rule *find_rule(const struct mew_unwind_table *t, size_t space_bytes,
 					const struct mew_unwind_table_module *m, uint64_t pc)
@@ -11,8 +20,7 @@ static const struct mew_rule *find_rule(const struct mew_unwind_table *t, size_t
 	uint32_t lo = 0, hi = m->n_rules;
 	const struct mew_rule *rules;
 
-	if (pc < m->base || off > UINT32_MAX || rules_off % 8 || rules_off > space_bytes ||
-	    hi > (space_bytes - rules_off) / sizeof(*rules))
+	if (pc < m->base || off > UINT32_MAX || !fits(space_bytes, rules_off, hi, sizeof(*rules)))
 		return NULL;
 	rules = (const struct mew_rule *)(const void *)((const char *)t + rules_off);
 	while (lo < hi) {
@@ -50,4 +58,30 @@ const struct mew_rule *mew_unwind_table_find(const struct mew_unwind_table *t, s
 		return find_rule(t, space_bytes, m, pc);
 	}
 	return NULL;
+}
+
+const struct mew_rule_saves *mew_unwind_table_saves(const struct mew_unwind_table *t,
+						    size_t space_bytes,
+						    const struct mew_unwind_table_module *m,
+						    uint8_t index)
+{
+	uint64_t off = m->saves_off;
+	uint32_t n = m->n_saves;
+
+	if (index >= n || !fits(space_bytes, off, n, sizeof(struct mew_rule_saves)))
+		return NULL;
+	return (const struct mew_rule_saves *)(const void *)((const char *)t + off) + index;
+}
+
+const struct mew_op *mew_unwind_table_ops(const struct mew_unwind_table *t, size_t space_bytes,
+					  const struct mew_unwind_table_module *m, int32_t index,
+					  uint32_t *ret_n)
+{
+	uint64_t off = m->ops_off;
+	uint32_t n = m->n_ops;
+
+	if (index < 0 || (uint32_t)index >= n || !fits(space_bytes, off, n, sizeof(struct mew_op)))
+		return NULL;
+	*ret_n = n - (uint32_t)index;
+	return (const struct mew_op *)(const void *)((const char *)t + off) + index;
 }

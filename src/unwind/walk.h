@@ -10,7 +10,8 @@
 #include "unwind/cpu.h"
 #include "unwind/table.h"
 
-#define MEW_WALK_FRAMES 1024 /* frames a stack at most; a deeper one is cut: MEW_WALK_DEEP */
+#define MEW_WALK_FRAMES 16384 /* frames a stack at most; a deeper one is cut: MEW_WALK_DEEP */
+#define MEW_WALK_CACHE_BITS 10
 #define MEW_WALK_REGS MEW_CPU_REGS
 #define MEW_WALK_REGS_ALL (((uint64_t)1 << MEW_WALK_REGS) - 1) /* all of them are known */
 
@@ -18,8 +19,7 @@
  * least). */
 struct mew_walk_start {
 	uint64_t pc, sp, fp;
-	const uint64_t *regs; /* MEW_WALK_REGS values for MEW_CFA_OTHER and the link register, or
-				 NULL */
+	const uint64_t *regs; /* MEW_WALK_REGS values, or NULL */
 	uint64_t known;
 	int pc_is_return; /* 1: pc is a return address (the hook's caller): the rule is looked up at
 			     pc - 1 */
@@ -46,10 +46,14 @@ enum mew_walk_end {
 			     * loop thread */
 	MEW_WALK_CUT,       /* the next word lies above hi: the copy was too small */
 	MEW_WALK_NO_MODULE, /* pc in no module of the table */
-	MEW_WALK_NO_RULE,   /* module known, no rule or MEW_CFA_EVALUATE */
+	MEW_WALK_NO_RULE,   /* module known, no rule there */
+	MEW_WALK_EVALUATE,  /* the rule asks for a register that is not known, or its program cannot
+			     * be run */
 	MEW_WALK_BAD,       /* the CFA did not grow, or an address is not the stack's: broken */
 	MEW_WALK_DEEP,
 };
+
+#define MEW_WALK_ENDS (MEW_WALK_DEEP + 1)
 
 struct mew_walk_result {
 	enum mew_walk_end end;
@@ -67,10 +71,11 @@ struct mew_walk_result {
  * with the table's generation. */
 struct mew_walk_cache {
 	uint64_t generation;
-	struct {
+	uint64_t n_misses; /* look-ups in the table */
+	struct mew_walk_entry {
 		uint64_t pc;
 		const struct mew_rule *rule;
-	} entries[1024];
+	} entries[1u << MEW_WALK_CACHE_BITS];
 };
 
 /* Walk. cache may be NULL. Never fails: ret->end tells how it ended. */

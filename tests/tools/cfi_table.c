@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cfi_table FILE...: what the unwind rules of each file are made of, one line a file ("[vdso]": our
- * own), and how many entries of .eh_frame_hdr have no rule at their address.
+ * own), how many of them are beyond the table (unsaid), and how many entries of .eh_frame_hdr have
+ * no rule at their address.
  * cfi_table --mangle N FILE: reads N damaged copies of it, and checks what comes out.
  */
 #include "config.h"
@@ -74,11 +75,13 @@ static void show(const char *path, Elf *elf, const struct mew_cfi *c, double ms)
 	for (i = 0; i < c->n_rules; i++)
 		kinds[c->rules[i].cfa]++;
 	printf("%s fdes=%zu bad=%zu uncovered=%zu rules=%zu none=%zu end=%zu sp=%zu fp=%zu "
-	       "deref_fp=%zu deref_sp=%zu other=%zu plt=%zu signal=%zu evaluate=%zu ms=%.1f\n",
+	       "deref_fp=%zu deref_sp=%zu other=%zu plt=%zu signal=%zu evaluate=%zu unsaid=%zu "
+	       "saves=%zu ops=%zu ms=%.1f\n",
 	       path, c->n_fdes, c->n_bad, count_uncovered(elf, c), c->n_rules, kinds[MEW_CFA_NONE],
 	       kinds[MEW_CFA_END], kinds[MEW_CFA_SP], kinds[MEW_CFA_FP], kinds[MEW_CFA_DEREF_FP],
 	       kinds[MEW_CFA_DEREF_SP], kinds[MEW_CFA_OTHER], kinds[MEW_CFA_PLT],
-	       kinds[MEW_CFA_SIGNAL], kinds[MEW_CFA_EVALUATE], ms);
+	       kinds[MEW_CFA_SIGNAL], kinds[MEW_CFA_EVALUATE], c->n_unsaid, c->n_saves, c->n_ops,
+	       ms);
 }
 
 static int read_elf(const char *path, Elf *elf)

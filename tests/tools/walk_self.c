@@ -4,6 +4,7 @@
  * compares with what backtrace(3) of libc finds, frame by frame. Exits with 1 and says what
  *differs. recursion	20 frames deep, all without frame pointers
  *	realigned	with stacks of variable size and alignment
+ *	rows		below frames that only assembly has: found by other registers, by programs
  *	qsort		in a comparison function that libc calls
  *	signal		in a signal handler, on the interrupted stack and on a stack of its own
  *	thread		from a thread's start
@@ -34,6 +35,7 @@
 #include "unwind/walk.h"
 
 #define SPACE_BYTES (64u << 20)
+#define FRAMES_MAX 1024
 #define COPY_BYTES (256u << 10)
 
 /* pc, sp and frame pointer, here; and the registers of a signal's context by DWARF number. */
@@ -49,6 +51,15 @@ static void registers_of(const ucontext_t *u, uint64_t ret[MEW_WALK_REGS])
 	for (int i = 0; i < MEW_WALK_REGS; i++)
 		ret[i] = (uint64_t)u->uc_mcontext.gregs[regs[i]];
 }
+
+/* What the function that this is inlined into has not saved yet is the callers'. */
+static inline __attribute__((always_inline)) void saved_registers(uint64_t ret[MEW_WALK_REGS])
+{
+	__asm__ volatile("mov %%rbx, %0\n\tmov %%r12, %1\n\tmov %%r13, %2\n\tmov %%r14, %3\n\t"
+			 "mov %%r15, %4"
+			 : "=m"(ret[3]), "=m"(ret[12]), "=m"(ret[13]), "=m"(ret[14]),
+			   "=m"(ret[15]));
+}
 #else
 #define HERE "adr %0, .\n\tmov %1, sp\n\tmov %2, x29"
 
@@ -57,6 +68,17 @@ static void registers_of(const ucontext_t *u, uint64_t ret[MEW_WALK_REGS])
 	memcpy(ret, u->uc_mcontext.regs, sizeof(u->uc_mcontext.regs));
 	ret[MEW_CPU_SP] = u->uc_mcontext.sp;
 	ret[MEW_CPU_PC] = u->uc_mcontext.pc;
+}
+
+/* What the function that this is inlined into has not saved yet is the callers'. */
+static inline __attribute__((always_inline)) void saved_registers(uint64_t ret[MEW_WALK_REGS])
+{
+	__asm__ volatile(
+		"stp x19, x20, [%0]\n\tstp x21, x22, [%0, 16]\n\tstp x23, x24, [%0, 32]\n\t"
+		"stp x25, x26, [%0, 48]\n\tstp x27, x28, [%0, 64]"
+		:
+		: "r"(&ret[19])
+		: "memory");
 }
 #endif
 
@@ -79,7 +101,7 @@ static void read_maps(void)
 }
 
 static const char *const ends[] = {"root",    "outermost", "cut", "no module",
-				   "no rule", "bad",       "deep"};
+				   "no rule", "evaluate",  "bad", "deep"};
 
 static void show(const char *what, const struct mew_walk_result *r, void **theirs, int n)
 {
@@ -187,10 +209,12 @@ static int compare(const char *what, const struct mew_walk_start *start, void **
 /* Here and now. Inlined: the caller's frame is frame 0. */
 static inline __attribute__((always_inline)) int compare_here(const char *what)
 {
-	struct mew_walk_start start = {0};
-	void *theirs[MEW_WALK_FRAMES];
-	int n = backtrace(theirs, MEW_WALK_FRAMES), rc;
+	uint64_t regs[MEW_WALK_REGS];
+	struct mew_walk_start start = {.regs = regs, .known = MEW_CPU_SAVED_MASK};
+	void *theirs[FRAMES_MAX];
+	int n = backtrace(theirs, FRAMES_MAX), rc;
 
+	saved_registers(regs);
 	__asm__ volatile(HERE : "=r"(start.pc), "=r"(start.sp), "=r"(start.fp));
 	rc = compare(what, &start, theirs, n, 0);
 	__asm__ volatile("" ::: "memory");
@@ -220,6 +244,48 @@ __attribute__((noinline)) static int realign(int depth, size_t size)
 	rc = depth ? realign(depth - 1, size + 24) : recurse(3, "realigned");
 	return rc + (aligned[size % 64] != 1);
 }
+
+#if defined(__x86_64__)
+/* walk_rows.c */
+typedef int (*row_fn)(int (*call)(void *), void *arg);
+extern int walk_row_rbx(int (*call)(void *), void *arg);
+extern int walk_row_deref(int (*call)(void *), void *arg);
+extern int walk_row_counted(int (*call)(void *), void *arg);
+extern int walk_row_register(int (*call)(void *), void *arg);
+extern int walk_row_fp(int (*call)(void *), void *arg);
+
+static const row_fn row_fns[] = {walk_row_rbx, walk_row_deref, walk_row_counted, walk_row_register,
+				 walk_row_fp};
+
+#define ROW_FNS (sizeof(row_fns) / sizeof(row_fns[0]))
+
+/* arg: how many to call from here on; each of these frames is found by its frame pointer. */
+__attribute__((noinline)) static int call_rows(void *arg)
+{
+	size_t n = (uintptr_t)arg;
+	volatile char *room = __builtin_alloca(n * 24 + 8);
+	int rc;
+
+	room[0] = 1;
+	rc = n ? row_fns[n - 1](call_rows, (void *)(n - 1)) : recurse(3, "rows");
+	return rc + (room[0] != 1);
+}
+
+static int rows(void)
+{
+	size_t i;
+	int rc = call_rows((void *)ROW_FNS);
+
+	for (i = 0; i < ROW_FNS; i++)
+		rc += row_fns[i](call_rows, NULL);
+	return rc;
+}
+#else
+static int rows(void)
+{
+	return recurse(3, "rows");
+}
+#endif
 
 static int by_value(const void *a, const void *b)
 {
@@ -293,10 +359,10 @@ static volatile int n_samples, n_differ, n_short;
 static void on_tick(int number, siginfo_t *info, void *context)
 {
 	const ucontext_t *u = context;
-	static void *theirs[MEW_WALK_FRAMES];
+	static void *theirs[FRAMES_MAX];
 	uint64_t values[MEW_WALK_REGS];
 	struct mew_walk_start start = {.regs = values, .known = MEW_WALK_REGS_ALL};
-	int n = backtrace(theirs, MEW_WALK_FRAMES), i;
+	int n = backtrace(theirs, FRAMES_MAX), i;
 
 	(void)number;
 	(void)info;
@@ -425,6 +491,8 @@ int main(int argc, char **argv)
 		recurse(20, "recursion");
 	} else if (!strcmp(mode, "realigned")) {
 		n_failed += realign(5, (size_t)argc * 40);
+	} else if (!strcmp(mode, "rows")) {
+		n_failed += rows();
 	} else if (!strcmp(mode, "qsort")) {
 		qsort(numbers, 3, sizeof(numbers[0]), by_value);
 	} else if (!strcmp(mode, "signal")) {

@@ -109,34 +109,6 @@ static void a_signal_frame_is_a_word_of_the_ucontext(void **state)
 	assert_int_equal(cfa(plain, 1, true).cfa, MEW_CFA_EVALUATE);
 }
 
-static void a_frame_pointer_is_saved_below_the_cfa_or_by_itself(void **state)
-{
-	const Dwarf_Op at_cfa[] = {{.atom = DW_OP_call_frame_cfa},
-				   {.atom = DW_OP_plus_uconst, .number = (Dwarf_Word)-16}};
-	const Dwarf_Op value[] = {{.atom = DW_OP_call_frame_cfa},
-				  {.atom = DW_OP_plus_uconst, .number = 8},
-				  {.atom = DW_OP_stack_value}};
-	const Dwarf_Op at_fp[] = {{.atom = DW_OP_call_frame_cfa},
-				  {.atom = DW_OP_breg6, .number = (Dwarf_Word)-16}};
-	const Dwarf_Op in_rax[] = {{.atom = DW_OP_reg0}};
-	struct mew_rule rule = {0};
-
-	(void)state;
-	mew_expression_fp(at_cfa, N(at_cfa), &rule);
-	assert_int_equal(rule.fp, MEW_FP_AT_CFA);
-	assert_int_equal(rule.fp_off, -16);
-	mew_expression_fp(at_cfa, 1, &rule);
-	assert_int_equal(rule.fp, MEW_FP_AT_CFA);
-	assert_int_equal(rule.fp_off, 0);
-	mew_expression_fp(at_fp, N(at_fp), &rule);
-	assert_int_equal(rule.fp, MEW_FP_AT_FP);
-	assert_int_equal(rule.fp_off, -16);
-	mew_expression_fp(value, N(value), &rule);
-	assert_int_equal(rule.fp, MEW_FP_UNDEFINED);
-	mew_expression_fp(in_rax, 1, &rule);
-	assert_int_equal(rule.fp, MEW_FP_UNDEFINED);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,7 +116,6 @@ int main(void)
 		cmocka_unit_test(a_dereferenced_register_is_a_realigned_stack),
 		cmocka_unit_test(a_plt_stub_is_known_by_its_whole_expression),
 		cmocka_unit_test(a_signal_frame_is_a_word_of_the_ucontext),
-		cmocka_unit_test(a_frame_pointer_is_saved_below_the_cfa_or_by_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,31 +66,12 @@ static void a_signal_frame_is_where_the_kernel_puts_it(void **state)
 	assert_int_equal(rule.cfa_off, 128);
 }
 
-static void the_frame_pointer_is_saved_below_the_cfa(void **state)
-{
-	const Dwarf_Op saved[] = {{.atom = DW_OP_call_frame_cfa},
-				  {.atom = DW_OP_plus_uconst, .number = (Dwarf_Word)-32}};
-	const Dwarf_Op other[] = {{.atom = DW_OP_breg29, .number = 0}};
-	struct mew_rule rule = {0};
-
-	(void)state;
-	mew_expression_fp(saved, 2, &rule);
-	assert_int_equal(rule.fp, MEW_FP_AT_CFA);
-	assert_int_equal(rule.fp_off, -32);
-	mew_expression_fp(saved, 1, &rule);
-	assert_int_equal(rule.fp, MEW_FP_AT_CFA);
-	assert_int_equal(rule.fp_off, 0);
-	mew_expression_fp(other, 1, &rule);
-	assert_int_equal(rule.fp, MEW_FP_UNDEFINED);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_register_and_an_offset_are_a_plain_rule),
 		cmocka_unit_test(what_is_no_register_is_left_to_evaluation),
 		cmocka_unit_test(a_signal_frame_is_where_the_kernel_puts_it),
-		cmocka_unit_test(the_frame_pointer_is_saved_below_the_cfa),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include "unwind/walk.h"
 #include "unwind_space.h"
 
+#include <dwarf.h>
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -30,7 +31,13 @@ enum {
 	FP_LOST = MODULE + 0xb00,   /* CFA = sp + 16, fp undefined */
 	DEREF_SP = MODULE + 0xc00,  /* CFA = *(sp + 16) + 8 */
 	FP_POPPED = MODULE + 0xd00, /* CFA = sp + 8, fp at CFA - 16 */
-	ROOT_FUNCTION = 0x90000,    /* in another place, no module needed */
+	BY_RBX = MODULE + 0xe00,    /* CFA = rbx + 16 */
+	SAVES_RBX = MODULE + 0xf00, /* CFA = sp + 24, rbx at CFA - 16 */
+	IN_RDI = MODULE + 0x1000,   /* by programs: CFA = sp, return address in rdi, rbx saved */
+	COUNTED = MODULE + 0x1100,  /* by programs: CFA = *(sp + 8 + r9 * 8) + 8 */
+	CHANGES = MODULE + 0x1200,  /* by programs: sp and fp and pc are in the memory at rdi */
+	MODULE_END = MODULE + 0x1300,
+	ROOT_FUNCTION = 0x90000, /* in another place, no module needed */
 };
 
 static const struct mew_rule rules[] = {
@@ -40,7 +47,7 @@ static const struct mew_rule rules[] = {
 	 .cfa = MEW_CFA_FP,
 	 .cfa_off = 16,
 	 .fp = MEW_FP_AT_CFA,
-	 .fp_off = -16,
+	 .fp_off = -2,
 	 .ra_off = -1},
 	{.start = 0x300,
 	 .cfa = MEW_CFA_DEREF_FP,
@@ -52,7 +59,7 @@ static const struct mew_rule rules[] = {
 	{.start = 0x500, .cfa = MEW_CFA_PLT, .aux = 11, .ra_off = -1},
 	{.start = 0x600, .cfa = MEW_CFA_SIGNAL},
 	{.start = 0x700, .cfa = MEW_CFA_END},
-	{.start = 0x800, .cfa = MEW_CFA_EVALUATE},
+	{.start = 0x800, .cfa = MEW_CFA_EVALUATE, .cfa_off = -1},
 	{.start = 0x900, .cfa = MEW_CFA_NONE},
 	{.start = 0xa00, .cfa = MEW_CFA_SP, .cfa_off = -8, .ra_off = -1},
 	{.start = 0xb00, .cfa = MEW_CFA_SP, .cfa_off = 16, .fp = MEW_FP_UNDEFINED, .ra_off = -1},
@@ -61,8 +68,64 @@ static const struct mew_rule rules[] = {
 	 .cfa = MEW_CFA_SP,
 	 .cfa_off = 8,
 	 .fp = MEW_FP_AT_CFA,
-	 .fp_off = -16,
+	 .fp_off = -2,
 	 .ra_off = -1},
+	{.start = 0xe00, .cfa = MEW_CFA_OTHER, .cfa_off = 16, .aux = 3, .ra_off = -1},
+	{.start = 0xf00, .cfa = MEW_CFA_SP, .cfa_off = 24, .ra_off = -1, .saves = 1},
+	{.start = 0x1000, .cfa = MEW_CFA_EVALUATE, .cfa_off = 0, .saves = 2},
+	{.start = 0x1100, .cfa = MEW_CFA_EVALUATE, .cfa_off = 6},
+	{.start = 0x1200, .cfa = MEW_CFA_EVALUATE, .cfa_off = 19},
+};
+
+/* Of RBX, R12 to R15. */
+static const struct mew_rule_saves saves[] = {
+	{{{.at = MEW_FP_UNDEFINED}}},
+	{{{.at = MEW_FP_AT_CFA, .off = -2}}},
+	{{{.at = MEW_FP_SAME}}},
+};
+
+#define BREG(number, off)                                                                          \
+	{                                                                                          \
+		.atom = DW_OP_breg0, .reg = (number), .value = (off)                               \
+	}
+#define ENDS(how)                                                                                  \
+	{                                                                                          \
+		.value = MEW_OP_##how                                                              \
+	}
+
+static const struct mew_op ops[] = {
+	/* IN_RDI, as vfork of libc */
+	BREG(7, 0),
+	ENDS(VALUE),
+	{.atom = DW_OP_reg0, .reg = 5},
+	ENDS(VALUE),
+	ENDS(SAME),
+	ENDS(SAME),
+	/* COUNTED, as in libcrypto */
+	BREG(7, 8),
+	BREG(9, 0),
+	{.atom = DW_OP_const8s, .value = 8},
+	{.atom = DW_OP_mul},
+	{.atom = DW_OP_plus},
+	{.atom = DW_OP_deref_size, .reg = 8},
+	{.atom = DW_OP_plus_uconst, .value = 8},
+	ENDS(VALUE),
+	{.atom = DW_OP_call_frame_cfa},
+	{.atom = DW_OP_plus_uconst, .value = -8},
+	ENDS(LOCATION),
+	ENDS(SAME),
+	ENDS(SAME),
+	/* CHANGES, as longjmp */
+	BREG(5, 0),
+	ENDS(VALUE),
+	{.atom = DW_OP_call_frame_cfa},
+	ENDS(LOCATION),
+	{.atom = DW_OP_call_frame_cfa},
+	{.atom = DW_OP_plus_uconst, .value = 8},
+	ENDS(LOCATION),
+	{.atom = DW_OP_call_frame_cfa},
+	{.atom = DW_OP_plus_uconst, .value = 16},
+	ENDS(LOCATION),
 };
 
 struct fixture {
@@ -77,10 +140,13 @@ struct fixture {
 static int set_up(void **state)
 {
 	static struct fixture f;
+	struct mew_unwind_table_module *module;
 
 	memset(&f, 0, sizeof(f));
 	f.space = space_new();
-	space_add(&f.space, MODULE, MODULE + 0x1000, rules, sizeof(rules) / sizeof(rules[0]));
+	module = space_add(&f.space, MODULE, MODULE_END, rules, sizeof(rules) / sizeof(rules[0]));
+	space_refer(&f.space, module, saves, sizeof(saves) / sizeof(saves[0]), ops,
+		    sizeof(ops) / sizeof(ops[0]));
 	f.start.pc = LEAF;
 	f.start.sp = LO;
 	f.stack.lo = LO;
@@ -201,7 +267,7 @@ static void a_realigned_stack_keeps_its_cfa_in_memory(void **state)
 	assert_int_equal(f->result.n_frames, 1);
 }
 
-static void another_register_is_known_in_the_innermost_frame_alone(void **state)
+static void another_register_is_lost_in_a_call_that_does_not_save_it(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t regs[MEW_WALK_REGS] = {[10] = LO + 8 * 6};
@@ -209,19 +275,96 @@ static void another_register_is_known_in_the_innermost_frame_alone(void **state)
 	f->start.pc = BY_R10;
 	f->words[5] = ROOT_FUNCTION;
 	walk(f);
-	assert_int_equal(f->result.end, MEW_WALK_NO_RULE);
+	assert_int_equal(f->result.end, MEW_WALK_EVALUATE);
 	assert_int_equal(f->result.broke_at, BY_R10);
 	f->start.regs = regs;
 	walk(f);
-	assert_int_equal(f->result.end, MEW_WALK_NO_RULE);
+	assert_int_equal(f->result.end, MEW_WALK_EVALUATE);
 	f->start.known = 1u << 10;
 	walk(f);
 	assert_int_equal(f->result.end, MEW_WALK_ROOT);
 	f->words[5] = BY_R10 + 1;
 	walk(f);
-	assert_int_equal(f->result.end, MEW_WALK_NO_RULE);
+	assert_int_equal(f->result.end, MEW_WALK_EVALUATE);
 	assert_int_equal(f->result.n_frames, 2);
 	assert_int_equal(f->result.broke_at, BY_R10 + 1);
+}
+
+static void a_frame_is_found_by_a_register_that_its_callees_saved(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t regs[MEW_WALK_REGS] = {[3] = LO + 8 * 40};
+
+	/* SAVES_RBX is called by SMALL, that by BY_RBX, whose frame ends where its rbx says. */
+	f->start.pc = SAVES_RBX + 1;
+	f->words[1] = LO + 8 * 20; /* rbx */
+	f->words[2] = SMALL + 1;
+	f->words[6] = BY_RBX + 1;
+	f->words[21] = ROOT_FUNCTION;
+	walk(f);
+	/* SMALL does not say what it does with rbx. */
+	assert_int_equal(f->result.end, MEW_WALK_EVALUATE);
+	assert_int_equal(f->result.broke_at, BY_RBX + 1);
+	f->words[2] = BY_RBX + 1;
+	walk(f);
+	assert_int_equal(f->result.end, MEW_WALK_ROOT);
+	assert_int_equal(f->result.n_frames, 2);
+	assert_int_equal(f->result.pcs[1], BY_RBX + 1);
+
+	/* Nobody saved it: it is what the sample says, if that says anything. */
+	f->start.pc = IN_RDI + 1;
+	f->start.regs = regs;
+	f->start.known = 1u << 5;
+	regs[5] = BY_RBX + 1;
+	f->words[41] = ROOT_FUNCTION;
+	walk(f);
+	assert_int_equal(f->result.end, MEW_WALK_EVALUATE);
+	assert_int_equal(f->result.n_frames, 2);
+	f->start.known |= 1u << 3;
+	walk(f);
+	assert_int_equal(f->result.end, MEW_WALK_ROOT);
+	assert_int_equal(f->result.n_frames, 2);
+}
+
+static void what_is_no_rule_is_evaluated(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t regs[MEW_WALK_REGS] = {[5] = SMALL + 1, [9] = 2};
+
+	f->start.regs = regs;
+	f->start.known = 1u << 5 | 1u << 9;
+	f->start.pc = IN_RDI;
+	f->words[3] = ROOT_FUNCTION;
+	walk(f);
+	assert_int_equal(f->result.end, MEW_WALK_ROOT);
+	assert_int_equal(f->result.n_frames, 2);
+
+	f->start.pc = COUNTED;
+	f->words[3] = LO + 8 * 30;
+	f->words[30] = ROOT_FUNCTION;
+	walk(f);
+	assert_int_equal(f->result.end, MEW_WALK_ROOT);
+	assert_int_equal(f->result.n_frames, 1);
+	f->words[3] = LO + sizeof(f->words) + 64;
+	walk(f);
+	assert_int_equal(f->result.end, MEW_WALK_CUT);
+	f->words[3] = LO - 64;
+	walk(f);
+	assert_int_equal(f->result.end, MEW_WALK_BAD);
+
+	f->start.pc = CHANGES;
+	regs[5] = LO + 8 * 50;
+	f->words[50] = FRAMED + 1;
+	f->words[51] = LO + 8 * 8; /* sp */
+	f->words[52] = LO + 8 * 9; /* fp */
+	f->words[10] = ROOT_FUNCTION;
+	walk(f);
+	assert_int_equal(f->result.end, MEW_WALK_ROOT);
+	assert_int_equal(f->result.n_frames, 2);
+	/* Back to where it was: no progress but for the innermost frame. */
+	f->words[50] = CHANGES + 1;
+	walk(f);
+	assert_int_equal(f->result.end, MEW_WALK_EVALUATE); /* rdi is not kept */
 }
 
 static void a_plt_stub_has_pushed_its_index_or_not(void **state)
@@ -378,7 +521,7 @@ static void rules_that_cannot_be_said_break_the_stack(void **state)
 
 	f->words[0] = HARD + 1;
 	walk(f);
-	assert_int_equal(f->result.end, MEW_WALK_NO_RULE);
+	assert_int_equal(f->result.end, MEW_WALK_EVALUATE);
 	assert_int_equal(f->result.broke_at, HARD + 1);
 	f->words[0] = NOTHING + 1;
 	walk(f);
@@ -412,7 +555,7 @@ static void a_lost_frame_pointer_breaks_only_who_needs_it(void **state)
 	f->words[20] = 0;
 	f->words[21] = ROOT_FUNCTION;
 	walk(f);
-	assert_int_equal(f->result.end, MEW_WALK_NO_RULE);
+	assert_int_equal(f->result.end, MEW_WALK_EVALUATE);
 	assert_int_equal(f->result.n_frames, 3);
 	f->words[5] = ROOT_FUNCTION;
 	walk(f);
@@ -433,7 +576,7 @@ static void a_frame_pointer_popped_in_the_epilogue_is_in_its_register(void **sta
 	/* Below a return address there is no such slot. */
 	f->start.pc_is_return = 1;
 	walk(f);
-	assert_int_equal(f->result.end, MEW_WALK_NO_RULE);
+	assert_int_equal(f->result.end, MEW_WALK_EVALUATE);
 }
 
 static void the_deepest_stack_that_fits_is_whole_and_one_more_is_deep(void **state)
@@ -519,7 +662,7 @@ static uint64_t rnd_word(uint64_t lo, uint64_t hi)
 	case 4:
 		return lo + rnd((hi - lo) / 8) * 8;
 	default:
-		return MODULE + rnd(0x1000);
+		return MODULE + rnd(MODULE_END - MODULE);
 	}
 }
 
@@ -533,6 +676,7 @@ static void nothing_outside_the_stack_is_read_whatever_the_tables_say(void **sta
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	uint8_t *area = mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct mew_rule *table_rules;
+	struct mew_op *table_ops;
 	struct mew_walk_cache *cache = calloc(1, sizeof(*cache));
 	uint64_t regs[MEW_WALK_REGS];
 	unsigned ends[MEW_WALK_DEEP + 1] = {0}, i, j;
@@ -542,6 +686,8 @@ static void nothing_outside_the_stack_is_read_whatever_the_tables_say(void **sta
 	random_state = 88172645463325252u;
 	table_rules = (struct mew_rule *)(void *)((char *)f->space.table +
 						  f->space.table->modules[0].rules_off);
+	table_ops = (struct mew_op *)(void *)((char *)f->space.table +
+					      f->space.table->modules[0].ops_off);
 	f->start.regs = regs;
 	for (i = 0; i < 30000; i++) {
 		size_t bytes = rnd(page / 8 + 1) * 8 + (rnd(8) ? 0 : rnd(8));
@@ -570,11 +716,22 @@ static void nothing_outside_the_stack_is_read_whatever_the_tables_say(void **sta
 				r->fp = (uint8_t)rnd(MEW_FP_AT_FP + 3);
 				r->cfa_off =
 					rnd(4) ? (int32_t)rnd(64) * 8 : (int32_t)rnd(1ull << 32);
-				r->fp_off =
-					rnd(4) ? -(int32_t)rnd(8) * 8 : (int32_t)rnd(1ull << 32);
+				if (r->cfa == MEW_CFA_EVALUATE)
+					r->cfa_off = (int32_t)rnd(sizeof(ops) / sizeof(ops[0]) + 2);
+				r->fp_off = rnd(4) ? (int16_t)-rnd(8) : (int16_t)rnd(1u << 16);
 				r->aux = (uint8_t)rnd(256);
-				r->ra_off = rnd(4) ? -1 : (int8_t)rnd(256);
+				r->ra_off = rnd(4) ? -1 : (int16_t)rnd(1u << 16);
+				r->saves = (uint8_t)rnd(4);
 			}
+		}
+		for (j = 0; j < sizeof(ops) / sizeof(ops[0]); j++) {
+			table_ops[j] = ops[j];
+			if (!rnd(8))
+				table_ops[j].atom = (uint32_t)rnd(0xa0);
+			if (!rnd(8))
+				table_ops[j].value = (int64_t)rnd(UINT64_MAX);
+			if (!rnd(8))
+				table_ops[j].reg = (uint32_t)rnd(20);
 		}
 		for (j = 0; j < MEW_WALK_REGS; j++)
 			regs[j] = rnd_word(lo, hi);
@@ -594,7 +751,7 @@ static void nothing_outside_the_stack_is_read_whatever_the_tables_say(void **sta
 		assert_int_equal(f->result.pcs[0], f->start.pc);
 		ends[f->result.end]++;
 	}
-	/* It went everywhere but to 1024 frames. */
+	/* It went everywhere but to the deepest frame. */
 	for (i = MEW_WALK_OUTERMOST; i < MEW_WALK_DEEP; i++)
 		assert_true(ends[i] > 10);
 	munmap(area, 3 * page);
@@ -610,7 +767,9 @@ int main(void)
 		TEST(the_start_in_the_root_function_is_no_return_address),
 		TEST(frame_pointers_are_followed_and_restored),
 		TEST(a_realigned_stack_keeps_its_cfa_in_memory),
-		TEST(another_register_is_known_in_the_innermost_frame_alone),
+		TEST(another_register_is_lost_in_a_call_that_does_not_save_it),
+		TEST(a_frame_is_found_by_a_register_that_its_callees_saved),
+		TEST(what_is_no_rule_is_evaluated),
 		TEST(a_plt_stub_has_pushed_its_index_or_not),
 		TEST(a_signal_frame_gives_all_registers_and_an_exact_pc),
 		TEST(a_signal_may_have_come_on_another_stack_but_not_for_ever),

@@ -56,4 +56,23 @@ static inline struct mew_unwind_table_module *space_add(struct space *s, uint64_
 	return m;
 }
 
+/* What rules of m refer to. */
+static inline void space_refer(struct space *s, struct mew_unwind_table_module *m,
+			       const struct mew_rule_saves *saves, uint32_t n_saves,
+			       const struct mew_op *ops, uint32_t n_ops)
+{
+	struct mew_unwind_table *t = s->table;
+
+	if (t->bytes + n_saves * sizeof(*saves) + n_ops * sizeof(*ops) > s->bytes)
+		abort();
+	m->saves_off = t->bytes;
+	m->n_saves = n_saves;
+	memcpy((char *)t + t->bytes, saves, n_saves * sizeof(*saves));
+	t->bytes += n_saves * sizeof(*saves);
+	m->ops_off = t->bytes;
+	m->n_ops = n_ops;
+	memcpy((char *)t + t->bytes, ops, n_ops * sizeof(*ops));
+	t->bytes += n_ops * sizeof(*ops);
+}
+
 #endif

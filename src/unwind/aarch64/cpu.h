@@ -18,6 +18,12 @@
 #define MEW_CPU_LR 30
 #define MEW_CPU_RED_ZONE 0
 
+/* What a function gives back as it found it, beside x29 and sp: x19 to x28. */
+#define MEW_CPU_SAVED_N 10
+#define MEW_CPU_SAVED_MASK (0x3ffu << 19)
+
+static const uint8_t mew_cpu_saved[MEW_CPU_SAVED_N] = {19, 20, 21, 22, 23, 24, 25, 26, 27, 28};
+
 /*
  * struct rt_sigframe and struct ucontext as the kernel leaves them at sp
  * (arch/arm64/kernel/signal.c, arch/arm64/include/uapi/asm/sigcontext.h): x0 to x30, sp and pc are

@@ -17,6 +17,12 @@
 #define MEW_CPU_LR 0         /* none */
 #define MEW_CPU_RED_ZONE 128 /* bytes below sp that a leaf may use */
 
+/* What a function gives back as it found it, beside fp and sp: RBX, R12 to R15. */
+#define MEW_CPU_SAVED_N 5
+#define MEW_CPU_SAVED_MASK (1u << 3 | 0xfu << 12)
+
+static const uint8_t mew_cpu_saved[MEW_CPU_SAVED_N] = {3, 12, 13, 14, 15};
+
 /*
  * struct ucontext as the kernel leaves it (arch/x86/include/uapi/asm/sigcontext.h): the registers
  * are consecutive words from MEW_CPU_CONTEXT_REGS on, in the order of mew_cpu_context.

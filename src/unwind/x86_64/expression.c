@@ -79,27 +79,4 @@ void mew_expression_cfa(const Dwarf_Op *ops, size_t n, bool signal, struct mew_r
 		rule->cfa_off = 0;
 }
 
-void mew_expression_fp(const Dwarf_Op *ops, size_t n, struct mew_rule *rule)
-{
-	uint64_t reg;
-	int64_t off = 0;
-
-	rule->fp = MEW_FP_UNDEFINED;
-	rule->fp_off = 0;
-	if (ops[0].atom == DW_OP_call_frame_cfa &&
-	    (n == 1 || (n == 2 && ops[1].atom == DW_OP_plus_uconst))) {
-		if (n == 2)
-			off = (int64_t)ops[1].number;
-		if (!fits(off))
-			return;
-		rule->fp = MEW_FP_AT_CFA;
-		rule->fp_off = (int32_t)off;
-	} else if (n == 2 && ops[0].atom == DW_OP_call_frame_cfa &&
-		   register_offset(&ops[1], &reg, &off) && reg == MEW_CPU_FP) {
-		/* The expression did not use the CFA that it found on its stack. */
-		rule->fp = MEW_FP_AT_FP;
-		rule->fp_off = (int32_t)off;
-	}
-}
-
 #endif
