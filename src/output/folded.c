@@ -73,6 +73,17 @@ int mew_folded(const struct mew_session *s, const struct mew_pcase *c, struct me
 	return 0;
 }
 
+bool mew_folded_lacks_mark(const struct mew_session *s, const struct mew_pvalue *v)
+{
+	uint32_t at = v->stack;
+
+	if (v->whole)
+		return false;
+	while (at && s->stacks[at].parent)
+		at = s->stacks[at].parent;
+	return !at || strcmp(s->functions[s->stacks[at].function].name, MEW_BROKEN_STACK);
+}
+
 static void add_name(struct mew_buffer *out, const char *name)
 {
 	for (; *name; name++) {
@@ -94,8 +105,8 @@ int mew_folded_text(const struct mew_session *s, const struct mew_pvalue *v, str
 		}
 		path[n++] = s->stacks[at].function;
 	}
-	if (!v->whole)
-		mew_buffer_puts(out, "[broken stack]");
+	if (mew_folded_lacks_mark(s, v))
+		mew_buffer_puts(out, MEW_BROKEN_STACK);
 	while (n) {
 		if (out->len > first)
 			mew_buffer_putc(out, ';');

@@ -5,6 +5,8 @@
 #ifndef MEW_OUTPUT_FOLDED_H
 #define MEW_OUTPUT_FOLDED_H
 
+#include <stdbool.h>
+
 #include "base/buffer.h"
 #include "profile/profile.h"
 
@@ -15,6 +17,9 @@
  */
 int mew_folded(const struct mew_session *s, const struct mew_pcase *c, struct mew_pvalue **ret,
 	       size_t *ret_n);
+
+/* Is it a stack that is not whole, and no frame says so? */
+bool mew_folded_lacks_mark(const struct mew_session *s, const struct mew_pvalue *v);
 
 /* Appends "loop;push;malloc", outermost first; `;` and `\` of a name behind a `\`. A stack that is
  * not whole begins with "[broken stack]". 0 or -ENOMEM. */

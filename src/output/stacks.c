@@ -77,10 +77,10 @@ static void put_frames(const struct mew_session *s, const struct mew_pvalue *v, 
 			mew_buffer_fill(out, ' ', indent);
 		put_line(out, line.data, indent, o->width);
 	}
-	if (!v->whole) {
+	if (mew_folded_lacks_mark(s, v)) {
 		if (v->stack)
 			mew_buffer_fill(out, ' ', indent);
-		mew_buffer_puts(out, "[broken stack]\n");
+		mew_buffer_puts(out, MEW_BROKEN_STACK "\n");
 	} else if (!v->stack) {
 		mew_buffer_puts(out, "[no caller]\n");
 	}

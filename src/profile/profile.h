@@ -49,11 +49,14 @@ struct mew_pstack {
 	uint8_t inlined;   /* 1: inlined into its parent */
 };
 
+/* The outermost frame of stacks that did not reach their root, where frames are known at all. */
+#define MEW_BROKEN_STACK "[broken stack]"
+
 /* A case's figures on one stack. CPU: weight_s and samples; heap: the rest. */
 struct mew_pvalue {
 	uint32_t stack;
 	uint32_t whole; /* 1: the stack reached the case's root; 0: cut or broken: counted, shown
-			   under "[broken stack]" */
+			   under MEW_BROKEN_STACK */
 	double weight_s;
 	uint64_t samples;
 	uint64_t allocations, bytes, frees, temporary;

@@ -15,7 +15,7 @@
 
 /* Rows of stacks that name nobody. Their indices follow those of the functions. */
 static const struct mew_pfunction nobody[] = {
-	{.name = "[broken stack]", .file = "", .module = ""},
+	{.name = MEW_BROKEN_STACK, .file = "", .module = ""},
 	{.name = "[no caller]", .file = "", .module = ""},
 };
 enum { BROKEN_STACK, NO_CALLER, N_NOBODY };

@@ -8,7 +8,6 @@
 #include "base/array.h"
 #include "session/collect.h"
 
-#define BROKEN_NAME "[broken stack]"
 #define ENTRY_PREFIX "mew_run_"
 #define ENTRY_SUFFIX "(mew_state*)" /* C++ */
 
@@ -142,7 +141,7 @@ static uint32_t convert_frame(const struct mew_collect_node *n, struct mew_sessi
 	uint32_t stack = parent;
 
 	if (n->broken) {
-		uint32_t f = mew_session_function(s, BROKEN_NAME, "", 0, "");
+		uint32_t f = mew_session_function(s, MEW_BROKEN_STACK, "", 0, "");
 
 		stack = f == UINT32_MAX ? f : mew_session_stack(s, stack, f, 0, 0);
 	}

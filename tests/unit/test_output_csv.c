@@ -210,11 +210,14 @@ static void stacks_are_rows_by_function_whatever_the_line(void **state)
 	add_stack(s, (const char *const[]){"loop", NULL}, 3, 0, 1, 0);
 	add_stack(s, (const char *const[]){"loop", "a;b\\c", NULL}, 4, 1, 0.5, 0);
 	add_stack(s, (const char *const[]){NULL}, 0, 0, 2, 0);
+	/* as the collector marks them */
+	add_stack(s, (const char *const[]){"[broken stack]", "f", NULL}, 3, 0, 4, 0);
 	check(s, NULL, MEW_TABLE_STACKS,
 	      "name,label,stack,samples,self_time\r\n"
 	      "k,,loop;a\\;b\\\\c,2,0.75\r\n"
 	      "k,,[broken stack];loop,1,1\r\n"
-	      "k,,[broken stack],1,2\r\n");
+	      "k,,[broken stack],1,2\r\n"
+	      "k,,[broken stack];f,1,4\r\n");
 	mew_session_free(s);
 	s = mew_session_new(MEW_SESSION_HEAP);
 	mew_session_case(s, "k", "");
