@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "kernel/nearest.h"
 #include "kernel/pfm.h"
 #include "kernel/pmu.h"
 #include "kernel/rate.h"
@@ -138,7 +139,7 @@ static int find_tracepoint(const char *name, struct mew_spec *ret, struct mew_er
 	snprintf(system, sizeof(system), "%s", name); /* mew_spec_parse has seen that it fits */
 	event = strchr(system, ':');
 	if (!event)
-		return mew_error_set(error, -EINVAL, "no event is called '%s'", name);
+		return mew_error_set(error, -ENXIO, "no event is called '%s'", name);
 	*event++ = '\0';
 	modifiers = strchr(event, ':');
 	if (modifiers)
@@ -163,10 +164,14 @@ static int find_tracepoint(const char *name, struct mew_spec *ret, struct mew_er
 /* perf's names, then libpfm4's, then tracepoints. */
 static int find(const char *name, struct mew_spec *ret, struct mew_error *error)
 {
+	char nearest[MEW_SPEC_NAME_BYTES];
 	int rc = mew_spec_parse(name, read_sysfs, NULL, ret, error);
 
 	if (rc == -ENOENT)
 		rc = mew_pfm_find(name, ret, error);
+	if (rc == -ENOENT && !mew_event_nearest(name, nearest, sizeof(nearest)))
+		return mew_error_set(error, -ENXIO, "no event is called '%s'; did you mean '%s'?",
+				     name, nearest);
 	if (rc == -ENOENT || (!rc && ret->what.type == PERF_TYPE_TRACEPOINT))
 		rc = find_tracepoint(name, ret, error);
 	return rc;

@@ -39,9 +39,9 @@ struct mew_event {
  * sampled here. interval_s: time between samples, converted to the event's period (HARDWARE: by a
  * frequency measured or estimated; OTHER: every occurrence, or the count given). count: 0, or the
  * exact period (wins over interval). stack_bytes: of the user stack copy, a multiple of 8 below 64
- * KiB; 0: MEW_STACK_BYTES_DEFAULT. Errors: -EINVAL not an event, -ENOENT not on this machine,
- * -EACCES/-EPERM not permitted (the text names kernel.perf_event_paranoid and its present value),
- * -ENOSYS.
+ * KiB; 0: MEW_STACK_BYTES_DEFAULT. Errors: -ENXIO no event of that name, -EINVAL a fault in it,
+ * -ENOENT not on this machine, -EACCES/-EPERM not permitted (the text names
+ * kernel.perf_event_paranoid and its present value), -ENOSYS.
  */
 int mew_event_resolve(const char *name, double interval_s, uint64_t count, uint32_t stack_bytes,
 		      struct mew_event *ret, struct mew_error *error);

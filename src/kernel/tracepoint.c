@@ -94,13 +94,13 @@ int mew_tracepoint_find(const char *system, const char *event, uint64_t *ret_id,
 		return rc;
 	tracefs_set_loglevel(TEP_LOG_NONE);
 	if (!is_name(system) || !is_name(event) || tracefs_set_tracing_dir(dir))
-		return mew_error_set(error, -EINVAL, "no event is called '%s:%s'", system, event);
+		return mew_error_set(error, -ENXIO, "no event is called '%s:%s'", system, event);
 	e = read_event(system, event, &tep);
 	if (!e) {
 		snprintf(format, sizeof(format), "%s/events/%s/%s/format", dir, system, event);
 		if (access(format, R_OK) && errno == EACCES)
 			return denied(dir, error);
-		return mew_error_set(error, -EINVAL, "no event is called '%s:%s'", system, event);
+		return mew_error_set(error, -ENXIO, "no event is called '%s:%s'", system, event);
 	}
 	*ret_id = (uint64_t)e->id;
 	tep_free(tep);

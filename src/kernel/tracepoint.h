@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "kernel/event.h"
 
-/* The id of system:event, for perf_event_attr.config. 0; -EINVAL: there is none; -ENOENT:
+/* The id of system:event, for perf_event_attr.config. 0; -ENXIO: there is none; -ENOENT:
  * tracefs is not mounted, -EACCES: it cannot be read: error says what to type. */
 int mew_tracepoint_find(const char *system, const char *event, uint64_t *ret_id,
 			struct mew_error *error);

@@ -73,6 +73,10 @@ says 2 "@ --pause: 'maybe' is none of: ioctl clock auto" cpu --pause maybe ./ben
 says 2 "@ --color: 'red' is none of: auto always never" cpu --color red ./bench
 says 2 "@ --table: 'rows' is none of: cases functions stacks" cpu --csv --table rows ./bench
 says 2 "@ -e: an event has a name" cpu -e '' ./bench
+says 2 "@ no event is called 'cylces'; did you mean 'cycles'?
+@ hint: 'mew-perf list --events' lists those of this machine" cpu -e cylces ./bench
+says 2 "@ no event is called 'nonsense'
+@ hint: 'mew-perf list --events' lists those of this machine" cpu --no-db -e nonsense ./bench
 says 2 "@ options '--count' and '--interval' exclude each other" cpu -c 1000 -F 99 ./bench
 says 2 "@ -k: '(' is no regular expression: Unmatched ( or \\(" cpu -k '(' ./bench
 says 2 "@ --format: there is no format 'yaml'

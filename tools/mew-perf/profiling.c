@@ -151,7 +151,8 @@ static int status_of(int err)
 		return MEW_EXIT_INTERRUPTED;
 	case -ENOEXEC:
 		return MEW_EXIT_CANNOT_RUN;
-	case -EINVAL: /* no such event, no regular expression */
+	case -EINVAL: /* a fault in the event's name, no regular expression */
+	case -ENXIO:  /* no such event */
 	case -ENOENT: /* the filters match nothing, no such event on this machine */
 		return MEW_EXIT_USAGE;
 	default:
@@ -214,6 +215,8 @@ int mew_profiling_run(struct mew_profiling *p, enum mew_session_kind kind, struc
 		mew_say_error("interrupted");
 	else if (err)
 		mew_say_error("%s", error.text);
+	if (err == -ENXIO)
+		mew_say_error_hint("'mew-perf list --events' lists those of this machine");
 	/* The keys that are left to choose from may be more than an error holds. */
 	if (err == -ENOENT && strlen(error.text) == sizeof(error.text) - 1)
 		mew_say_error_hint("'mew-perf list %s' lists them all", p->command.data);
