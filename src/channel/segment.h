@@ -23,6 +23,13 @@ enum mew_segment_flags {
 				cannot be read */
 };
 
+/* An operator new of the program's own file, which the hook cannot stand in for. */
+enum mew_segment_new {
+	MEW_NEW_HOOKED = 0,  /* there is none, or it was seen to call malloc */
+	MEW_NEW_GOES_BY = 1, /* it was seen not to: what C++ allocates is not in the figures */
+	MEW_NEW_UNKNOWN = 2, /* it was not tried: some stack of malloc goes through it, or none */
+};
+
 /*
  * A node of the stack tree: a return address below its parent, the root being the outermost frame.
  * Node 0 is the root (pc 0); node 1 collects what found no room ("lost"). The counters are of the
@@ -86,8 +93,7 @@ struct mew_segment {
 			    (live_ is the rest) */
 	uint32_t forked; /* children that the process forked in the window (they record nothing) */
 	uint64_t own_bytes;   /* the tracker's own memory */
-	uint32_t new_goes_by; /* 1: operator new is the same allocator's as malloc and does not come
-				 by it: what C++ allocates is not in the figures */
+	uint32_t new_goes_by; /* enum mew_segment_new */
 	uint32_t pad;
 	uint64_t reserved[7];
 	struct mew_segment_mapped mapped;

@@ -39,6 +39,7 @@
 #error "how are the caller's registers found on this CPU?"
 #endif
 
+#define MEW_UNPACK(...) __VA_ARGS__
 #define AND_CALLER(...) (uint64_t sp, uint64_t fp, uint64_t pc, __VA_ARGS__)
 #define CALLER ((struct mew_recorder_caller){.pc = pc, .sp = sp, .fp = fp})
 
@@ -64,6 +65,56 @@ static inline int is_on(uint32_t bits)
 	ENTRY(name, void *, parameters)                                                            \
 	{                                                                                          \
 		if (is_on(MEW_RECORDER_CALLS))                                                     \
+			return slow_##name WITH_CALLER arguments;                                  \
+		return mew_real.name arguments;                                                    \
+	}
+
+/*
+ * An exception may leave the real function: the call is over then. The unwinder calls the
+ * personality routine of each frame that it takes away, and this one has no other use; it asks
+ * nothing of the C++ library, which need not be there (Itanium C++ ABI, Exception Handling, 2.5.2).
+ */
+#define URC_CONTINUE_UNWIND 8
+#define UA_CLEANUP_PHASE 2
+
+int mew_hook_left(int version, int actions, uint64_t type, void *exception, void *context)
+	__attribute__((visibility("hidden"), used));
+int mew_hook_left(int version, int actions, uint64_t type, void *exception, void *context)
+{
+	(void)version;
+	(void)type;
+	(void)exception;
+	(void)context;
+	if (actions & UA_CLEANUP_PHASE)
+		mew_recorder_freed();
+	return URC_CONTINUE_UNWIND;
+}
+
+/* 0x1b: four bytes, from where they stand */
+#define LEAVE_WHEN_UNWOUND __asm__ volatile(".cfi_personality 0x1b, mew_hook_left")
+
+#define DEFINE_NEW(name, parameters, arguments, bytes)                                             \
+	SLOW void *recorded_##name(const struct mew_recorder_caller *caller,                       \
+				   MEW_UNPACK parameters)                                          \
+	{                                                                                          \
+		void *ret;                                                                         \
+                                                                                                   \
+		LEAVE_WHEN_UNWOUND;                                                                \
+		ret = mew_real.name arguments;                                                     \
+		mew_recorder_allocated(caller, MEW_ENTRY_##name, ret, bytes);                      \
+		return ret;                                                                        \
+	}                                                                                          \
+	SLOW void *slow_##name AND_CALLER parameters                                               \
+	{                                                                                          \
+		struct mew_recorder_caller caller = CALLER;                                        \
+                                                                                                   \
+		if (!mew_recorder_enter(&caller, 1))                                               \
+			return mew_real.name arguments;                                            \
+		return recorded_##name(&caller, MEW_UNPACK arguments);                             \
+	}                                                                                          \
+	ENTRY(name, void *, parameters)                                                            \
+	{                                                                                          \
+		if (is_on(MEW_RECORDER_CALLS) && !mew_real_passes[MEW_ENTRY_##name])               \
 			return slow_##name WITH_CALLER arguments;                                  \
 		return mew_real.name arguments;                                                    \
 	}
@@ -135,11 +186,12 @@ static inline int is_on(uint32_t bits)
 	}                                                                                          \
 	ENTRY(name, void, parameters)                                                              \
 	{                                                                                          \
-		if (is_on(MEW_RECORDER_FREES))                                                     \
+		if (is_on(MEW_RECORDER_FREES) && !mew_real_passes[MEW_ENTRY_##name])               \
 			slow_##name WITH_CALLER arguments;                                         \
 		else if (!mew_pool_owns(p))                                                        \
 			mew_real.name arguments;                                                   \
 	}
+#define DEFINE_DELETE DEFINE_FREE
 
 #define DEFINE_ASK(name, parameters, arguments, bytes)                                             \
 	ENTRY(name, size_t, parameters)                                                            \

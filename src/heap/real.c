@@ -89,6 +89,36 @@ static void *early_resize(void *p, size_t bytes)
 	return p ? mew_pool_resize(p, bytes) : mew_pool_allocate(bytes, POOL_ALIGNMENT);
 }
 
+/*
+ * Of NEW and DELETE they stay there when no library that the program starts with has the function:
+ * C23's, and those of C++ in a C program that loads a C++ library for itself. They do by malloc and
+ * free, as libstdc++ and libc++ do. What follows a failure, to call the new-handler and to throw,
+ * is the library's own.
+ */
+static void *runtime_symbol(const char *name)
+{
+	static const char *const runtimes[] = {"libstdc++.so.6", "libc++abi.so.1", "libc++.so.1"};
+	void *f = NULL;
+
+	for (size_t i = 0; !f && i < sizeof(runtimes) / sizeof(runtimes[0]); i++) {
+		void *handle = dlopen(runtimes[i], RTLD_LAZY | RTLD_NOLOAD);
+
+		if (!handle)
+			continue;
+		f = dlsym(handle, name);
+		mew_real_dlclose(handle); /* it stays: somebody else loaded it */
+	}
+	return f;
+}
+
+static void *plain_new(size_t bytes, size_t alignment)
+{
+	if (!bytes)
+		bytes = 1;
+	return alignment > POOL_ALIGNMENT ? mew_real.memalign(alignment, bytes)
+					  : mew_real.malloc(bytes);
+}
+
 #define EARLY_ALLOCATE(name, parameters, arguments, bytes, alignment)                              \
 	static void *early_##name parameters                                                       \
 	{                                                                                          \
@@ -117,6 +147,28 @@ static void *early_resize(void *p, size_t bytes)
 	{                                                                                          \
 		return found() ? mew_real.name arguments : 0;                                      \
 	}
+#define EARLY_NEW(name, parameters, arguments, bytes, alignment)                                   \
+	static void *early_##name parameters                                                       \
+	{                                                                                          \
+		void *(*f)parameters, *ret, *symbol;                                               \
+                                                                                                   \
+		if (found() && mew_real.name != early_##name)                                      \
+			return mew_real.name arguments;                                            \
+		ret = plain_new(bytes, alignment);                                                 \
+		symbol = ret ? NULL : runtime_symbol(#name);                                       \
+		if (!symbol)                                                                       \
+			return ret;                                                                \
+		memcpy(&f, &symbol, sizeof(f));                                                    \
+		return f arguments;                                                                \
+	}
+#define EARLY_DELETE(name, parameters, arguments, bytes, alignment)                                \
+	static void early_##name parameters                                                        \
+	{                                                                                          \
+		if (found() && mew_real.name != early_##name)                                      \
+			mew_real.name arguments;                                                   \
+		else                                                                               \
+			mew_real.free(p);                                                          \
+	}
 #define MEW_HOOK(name, returns, parameters, arguments, kind, bytes, alignment)                     \
 	EARLY_##kind(name, parameters, arguments, bytes, alignment)
 #include "channel/hooks.def"
@@ -136,22 +188,20 @@ static int early_dlclose(void *handle)
 
 int (*mew_real_dlclose)(void *handle) = early_dlclose;
 
-int mew_real_new_goes_by;
-
 /* ---- look-up ---- */
 
-/* C23's, which a C library may not have yet: defined to do as free. */
-static void plain_free_sized(void *p, size_t size)
+/* The C++ libraries whose operators are defined by malloc and free. */
+static int is_of_runtime(const void *f)
 {
-	(void)size;
-	mew_real.free(p);
-}
+	Dl_info info;
+	const char *base;
 
-static void plain_free_aligned_sized(void *p, size_t alignment, size_t size)
-{
-	(void)alignment;
-	(void)size;
-	mew_real.free(p);
+	if (!f || !dladdr(f, &info) || !info.dli_fname)
+		return 0;
+	base = strrchr(info.dli_fname, '/');
+	base = base ? base + 1 : info.dli_fname;
+	return !strncmp(base, "libstdc++.so", 12) || !strncmp(base, "libc++.so", 9) ||
+	       !strncmp(base, "libc++abi.so", 12);
 }
 
 static int is_one_module(const void *a, const void *b)
@@ -162,6 +212,8 @@ static int is_one_module(const void *a, const void *b)
 	       info_a.dli_fbase == info_b.dli_fbase;
 }
 
+uint8_t mew_real_passes[MEW_N_ENTRIES];
+
 void mew_real_find(void)
 {
 	int unknown = UNKNOWN;
@@ -171,15 +223,13 @@ void mew_real_find(void)
 	if (!__atomic_compare_exchange_n((int *)&state, &unknown, LOOKING, 0, __ATOMIC_ACQUIRE,
 					 __ATOMIC_RELAXED))
 		return;
-	real.free_sized = plain_free_sized;
-	real.free_aligned_sized = plain_free_aligned_sized;
 #define MEW_HOOK(name, returns, parameters, arguments, kind, bytes, alignment)                     \
 	f = dlsym(RTLD_NEXT, #name);                                                               \
 	if (f)                                                                                     \
-		memcpy(&real.name, &f, sizeof(f));
+		memcpy(&real.name, &f, sizeof(f));                                                 \
+	mew_real_passes[MEW_ENTRY_##name] = is_of_runtime(f);
 #include "channel/hooks.def"
 #undef MEW_HOOK
-	mew_real_new_goes_by = is_one_module(dlsym(RTLD_NEXT, "malloc"), dlsym(RTLD_NEXT, "_Znwm"));
 	f = dlsym(RTLD_NEXT, "dlclose");
 	if (f)
 		memcpy(&mew_real_dlclose, &f, sizeof(f));
@@ -191,4 +241,25 @@ void mew_real_find(void)
 #include "channel/hooks.def"
 #undef MEW_HOOK
 	__atomic_store_n((int *)&state, FOUND, __ATOMIC_RELEASE);
+}
+
+int mew_real_new_is_own(void)
+{
+	const void *f = dlsym(RTLD_DEFAULT, "_Znwm");
+
+	return f && !is_one_module(f, mew_pool);
+}
+
+void mew_real_try_new(void)
+{
+	void *new_symbol = dlsym(RTLD_DEFAULT, "_Znwm");
+	void *delete_symbol = dlsym(RTLD_DEFAULT, "_ZdlPv");
+	void *(*new)(size_t size);
+	void (*delete)(void *p);
+
+	if (!new_symbol || !delete_symbol)
+		return;
+	memcpy(&new, &new_symbol, sizeof(new));
+	memcpy(&delete, &delete_symbol, sizeof(delete));
+	delete (new (1));
 }

@@ -28,8 +28,15 @@ extern char mew_pool[MEW_POOL_BYTES] __attribute__((visibility("hidden")));
 /* And one that is no entry point of the heap: what it unloads takes its unwind table with it. */
 extern int (*mew_real_dlclose)(void *handle) __attribute__((visibility("hidden")));
 
-/* 1: operator new is the same module's as malloc. Such an allocator does not call malloc there. */
-extern int mew_real_new_goes_by __attribute__((visibility("hidden")));
+/* 1: the real function does nothing but call another entry point, which records it: operator new
+ * and delete of libstdc++ and libc++. By enum mew_entry. */
+extern uint8_t mew_real_passes[MEW_N_ENTRIES] __attribute__((visibility("hidden")));
+
+/* 1: the program's own file defines operator new, so that its calls do not come here. */
+int mew_real_new_is_own(void) __attribute__((visibility("hidden")));
+
+/* Calls it once, and its delete: does malloc come by? */
+void mew_real_try_new(void) __attribute__((visibility("hidden")));
 
 /* Find them now. Called by the first entry point, and by the constructor before there are threads.
  */

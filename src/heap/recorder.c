@@ -408,6 +408,18 @@ static int32_t gate_status(void)
 	return recorder.status;
 }
 
+/* The program is up, so its own operator new may be tried. */
+static void try_new(struct mew_recorder_thread *t)
+{
+	struct mew_segment *segment = recorder.client.segment;
+	uint64_t before = t->n_calls;
+
+	if (segment->new_goes_by != MEW_NEW_UNKNOWN)
+		return;
+	mew_real_try_new();
+	segment->new_goes_by = t->n_calls != before ? MEW_NEW_HOOKED : MEW_NEW_GOES_BY;
+}
+
 static void gate_prepare(uintptr_t root_lo, uintptr_t root_hi)
 {
 	struct mew_recorder_thread *t = &mew_recorder_thread;
@@ -418,6 +430,7 @@ static void gate_prepare(uintptr_t root_lo, uintptr_t root_hi)
 	t->inside = IN_RECORDER;
 	mew_client_refresh(&recorder.client, root_lo);
 	leave(t);
+	try_new(t);
 }
 
 static void gate_phase(enum mew_gate_phase phase)
@@ -538,7 +551,7 @@ static int start(const char *path)
 	rc = -pthread_atfork(NULL, count_fork, NULL);
 	if (rc)
 		return rc;
-	segment->new_goes_by = (uint32_t)mew_real_new_goes_by;
+	segment->new_goes_by = mew_real_new_is_own() ? MEW_NEW_UNKNOWN : MEW_NEW_HOOKED;
 	__atomic_store_n(&segment->magic, MEW_SEGMENT_MAGIC, __ATOMIC_RELEASE);
 	return 0;
 }

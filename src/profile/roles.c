@@ -80,7 +80,9 @@ enum mew_function_role mew_function_role(const char *name, const char *module)
 
 	switch (mew_entry_role(qualified)) {
 	case MEW_ENTRY_ROLE_WRAPPER:
-		return MEW_ROLE_WRAPPER;
+		/* libstdc++'s calls malloc, an allocator's own does not. */
+		return begins(qualified, "operator ") && has_allocator(module) ? MEW_ROLE_ALLOCATOR
+									       : MEW_ROLE_WRAPPER;
 	case MEW_ENTRY_ROLE_ALLOCATOR:
 		return *qualified == '_' || has_allocator(module) || is_entry_point(qualified)
 			       ? MEW_ROLE_ALLOCATOR

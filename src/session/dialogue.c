@@ -223,7 +223,8 @@ static int converse(struct dialogue *d, struct mew_error *error)
 		size_t n = 0, n_watch;
 		int dead;
 
-		d->fds[n++] = (struct pollfd){.fd = mew_target_end_fd(&d->target), .events = POLLIN};
+		d->fds[n++] =
+			(struct pollfd){.fd = mew_target_end_fd(&d->target), .events = POLLIN};
 		d->fds[n++] = (struct pollfd){.fd = d->target.listen_fd, .events = POLLIN};
 		d->fds[n++] = (struct pollfd){.fd = d->sock < 0 ? -1 : d->sock, .events = POLLIN};
 		n_watch = d->engine->watch

@@ -230,6 +230,32 @@ static int hook_is_blind(const struct heap_case *k)
 	return 1;
 }
 
+/* A function of the program's own file, not an entry point that heads a stack. */
+static int is_seen(const struct mew_session *s, const char *name)
+{
+	for (size_t i = 0; i < s->n_functions; i++)
+		if (!strcmp(s->functions[i].name, name) && *s->functions[i].module)
+			return 1;
+	return 0;
+}
+
+/* An operator new of the program's own file that calls no malloc: seen by a trial, or by that no
+ * stack goes through it. */
+static int new_goes_by(const struct heap_case *k, const struct mew_session *s)
+{
+	for (size_t i = 0; i < k->n_hooks; i++) {
+		uint32_t state = mew_hook_segment(&k->hooks[i])
+					 ? mew_hook_segment(&k->hooks[i])->new_goes_by
+					 : MEW_NEW_HOOKED;
+
+		if (!counts(k, &k->hooks[i]) || state == MEW_NEW_HOOKED)
+			continue;
+		if (state == MEW_NEW_GOES_BY || !is_seen(s, "operator new(unsigned long)"))
+			return 1;
+	}
+	return 0;
+}
+
 static int report_case(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
 		       const struct mew_outcome *out, struct mew_error *error)
 {
@@ -242,9 +268,8 @@ static int report_case(struct heap_case *k, struct mew_session *s, struct mew_pc
 		return err;
 	for (size_t i = 0; i < k->n_hooks && !facts.doubt; i++)
 		facts.doubt = k->hooks[i].warning;
-	for (size_t i = 0; i < k->n_hooks && !facts.doubt; i++)
-		if (counts(k, &k->hooks[i]) && mew_hook_segment(&k->hooks[i])->new_goes_by)
-			facts.doubt = "operator new is another allocator's and was not seen";
+	if (!facts.doubt && new_goes_by(k, s))
+		facts.doubt = "the program's own operator new is not recorded";
 	if (k->n_beyond) {
 		snprintf(beyond, sizeof beyond, "%u of the program's execs not recorded",
 			 k->n_beyond);

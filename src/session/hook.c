@@ -10,6 +10,7 @@
 #include "channel/message.h"
 #include "session/collect.h"
 #include "session/hook.h"
+#include "symbol/demangle.h"
 
 /* Of address space in both processes; the file is sparse. 16 bytes a rule: 16 million rules. */
 #define TABLE_BYTES (256u << 20)
@@ -140,13 +141,25 @@ static int has_figures(const struct mew_segment *s, const struct mew_segment_nod
 	       mew_segment_at_peak(s, n);
 }
 
+/* The entry point as people write it: operator new(unsigned long). */
+static uint32_t entry_function(struct mew_session *session, const char *name)
+{
+	struct mew_buffer text = MEW_BUFFER_INIT;
+	uint32_t function;
+
+	function = mew_session_function(session, mew_demangle(name, &text) ? name : text.data, "",
+					0, "");
+	mew_buffer_done(&text);
+	return function;
+}
+
 /* The stack of functions for one node, with the entry point on top. */
 static int take_node(const struct mew_segment *s, uint32_t i, struct mew_session *session,
 		     uint32_t stack, struct mew_pcase *c, int with_peak)
 {
 	const struct mew_segment_node *n = &s->nodes[i];
 	const char *entry = i == 1 ? "[lost stack]" : mew_entry_name(n->entry);
-	uint32_t function = mew_session_function(session, entry, "", 0, "");
+	uint32_t function = entry_function(session, entry);
 	struct mew_pvalue *v;
 
 	if (function == UINT32_MAX)

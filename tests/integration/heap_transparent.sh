@@ -14,7 +14,7 @@ nm -D --defined-only "$hook" | awk '{ print $3 }' | sort >exported || broken "nm
 {
 	printf "%s\n" dlclose mmap mmap64 munmap mremap
 	echo mew_heap_gate
-	sed -n 's/^MEW_HOOK(\([a-z_]*\),.*/\1/p' "$MEW_SRCDIR/src/channel/hooks.def"
+	sed -n 's/^MEW_HOOK(\([A-Za-z0-9_]*\),.*/\1/p' "$MEW_SRCDIR/src/channel/hooks.def"
 } | sort >wanted
 cmp -s exported wanted || fail "the hook exports something else than hooks.def" exported wanted
 pass "the hook exports hooks.def, the gate, dlclose and mmap with its relatives"

@@ -43,6 +43,10 @@ static void unreserved_internals_count_in_the_c_library_alone(void **state)
 	assert_int_equal(mew_function_role("unlink_chunk", "/lib/ld-musl-x86_64.so.1"),
 			 MEW_ROLE_ALLOCATOR);
 	assert_int_equal(mew_function_role("mallocx", "/lib/libjemalloc.so.2"), MEW_ROLE_ALLOCATOR);
+	assert_int_equal(mew_function_role("operator new(unsigned long)", "/lib/libjemalloc.so.2"),
+			 MEW_ROLE_ALLOCATOR);
+	assert_int_equal(mew_function_role("operator new(unsigned long)", "libstdc++.so.6"),
+			 MEW_ROLE_WRAPPER);
 	assert_int_equal(mew_function_role("unlink_chunk", "bench"), MEW_ROLE_PLAIN);
 	assert_int_equal(mew_function_role("unlink_chunk", "/lib/libcrypto.so.3"), MEW_ROLE_PLAIN);
 }

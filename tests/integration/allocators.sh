@@ -1,0 +1,224 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Programs that bring jemalloc, tcmalloc or mimalloc: as a library, preloaded by the user, or as an
+# archive in the program; in C and in C++; as a benchmark and whole. Right figures or one error.
+
+# shellcheck source=tests/integration/lib.sh
+. "${MEW_SRCDIR:-$(dirname "$0")/../..}/tests/integration/lib.sh"
+# shellcheck source=tests/integration/csv.sh
+. "$MEW_SRCDIR/tests/integration/csv.sh"
+
+need g++ python3
+
+# 4 calls an iteration in C, of 10, 20, 30 (from 20) and 64 bytes; 9 more in C++.
+cat >bench.c <<'C'
+#include <mew/mew.h>
+#include <stdlib.h>
+
+#ifdef __cplusplus
+#include <new>
+struct alignas(64) wide {
+	char bytes[128];
+};
+static void take(void *p)
+{
+	MEW_KEEP(p);
+}
+#endif
+
+MEW_BENCHMARK(each, state)
+{
+	MEW_LOOP(state) {
+		void *p = malloc(10), *q = calloc(4, 5), *r;
+
+		MEW_KEEP(p);
+		free(p);
+		MEW_HIDE(q);
+		q = realloc(q, 30);
+		MEW_KEEP(q);
+		free(q);
+		if (posix_memalign(&r, 64, 64) == 0)
+			free(r);
+#ifdef __cplusplus
+		int *one = new int; /* 4 */
+		take(one);
+		delete one;
+		char *many = new char[100]; /* 100 */
+		take(many);
+		delete[] many;
+		one = new (std::nothrow) int; /* 4 */
+		take(one);
+		delete one;
+		many = new (std::nothrow) char[7]; /* 7 */
+		take(many);
+		delete[] many;
+		wide *w = new wide; /* 128 */
+		take(w);
+		delete w;
+		w = new wide[2]; /* 256 */
+		take(w);
+		delete[] w;
+		w = new (std::nothrow) wide; /* 128 */
+		take(w);
+		delete w;
+		w = new (std::nothrow) wide[1]; /* 128 */
+		take(w);
+		delete[] w;
+		void *v = operator new(1); /* 1 */
+		take(v);
+		operator delete(v);
+#endif
+	}
+}
+MEW_MAIN();
+C
+cp bench.c bench.cc
+# A whole program: the same figures whatever lies below.
+cat >whole.c <<'C'
+#include <stdlib.h>
+#include <unistd.h>
+
+int main(void)
+{
+	for (int i = 0; i < 1000; i++) {
+#ifdef __cplusplus
+		char *volatile p = new char[i + 1];
+		delete[] p;
+#else
+		void *volatile p = malloc(i + 1);
+		free(p);
+#endif
+	}
+	_exit(0);
+}
+C
+cp whole.c whole.cc
+
+# build OUT SOURCE LIBRARIES...
+build()
+{
+	mew_out=$1
+	mew_source=$2
+	shift 2
+	case $mew_source in
+	*.cc) mew_compiler='g++ -std=c++17' ;;
+	*) mew_compiler=$CC ;;
+	esac
+	# The program itself is never sanitized, and no call of malloc is left out.
+	$mew_compiler -O1 -g -fno-builtin -I"$MEW_SRCDIR/include" "$mew_source" \
+		"$MEW_BUILDDIR/.libs/libmew.a" "$@" -lpthread -o "$mew_out" 2>log ||
+		broken "cannot build $mew_out: $(cat log)"
+}
+
+# right TEXT PROGRAM [VARIABLE=VALUE]: the benchmark's figures are right. is_cxx says which.
+right()
+{
+	mew_text=$1
+	mew_program=$2
+	shift 2
+	run 0 timeout 60 env "$@" "$MEW_PERF" mem -n 10 --no-db -o x.csv "$mew_program"
+	if [ "$is_cxx" = yes ]; then
+		mew_wanted='130 120 0 0 8800'
+	else
+		mew_wanted='40 30 0 0 1240'
+	fi
+	mew_got="$(cell x.csv each total_allocations) $(cell x.csv each frees)"
+	mew_got="$mew_got $(cell x.csv each foreign_frees) $(cell x.csv each leaked_bytes)"
+	mew_got="$mew_got $(cell x.csv each allocated_bytes)"
+	[ "$mew_got" = "$mew_wanted" ] || fail "$mew_text: $mew_got, not $mew_wanted" x.csv err
+	[ "$(cell x.csv each verdict)" = ok ] || fail "$mew_text: doubted" x.csv
+	pass "$mew_text: the figures are right"
+}
+
+# right_whole TEXT PROGRAM: what main, or $root, allocates by an entry point: libraries have their own
+# at the start, and exceptions theirs.
+right_whole()
+{
+	run 0 timeout 60 "$MEW_PERF" mem --no-db --table=stacks -o s.csv "$2"
+	mew_got=$(python3 - <<PY
+import csv, re
+rows = [r for r in csv.DictReader(open("s.csv", newline=""))]
+rows = [r for r in rows if re.search(r"(^|;)${root-main}(\(.*?\))?(;operator new[^;]*)*(;[mc]alloc)?$", r["stack"])]
+print(sum(int(r["allocations"]) for r in rows), sum(int(r["bytes"]) for r in rows))
+PY
+)
+	[ "$mew_got" = '1000 500500' ] || fail "$1: main has $mew_got, not 1000 500500" s.csv err
+	pass "$1: the whole program's figures are right"
+}
+
+# refused TEXT COMMAND...: one error, no figures.
+refused()
+{
+	mew_text=$1
+	shift
+	run 1 timeout 60 "$MEW_PERF" mem -n 10 --no-db "$@"
+	grep -q 'allocator not hooked' out err || fail "$mew_text: another error" out err
+	pass "$mew_text: one error"
+}
+
+# A C program that loads a C++ library for itself: libstdc++ is out of the hook's sight there.
+cat >plugin.cc <<'C'
+#include <new>
+extern "C" int plug(void)
+{
+	volatile std::size_t huge = std::size_t(1) << 62;
+	int caught = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		char *volatile p = new char[i + 1];
+		delete[] p;
+	}
+	try {
+		caught = operator new(huge) == nullptr;
+	} catch (const std::bad_alloc &) {
+		caught++;
+	}
+	return caught == 1 && !operator new(huge, std::nothrow) ? 0 : 1;
+}
+C
+cat >host.c <<'C'
+#include <dlfcn.h>
+int main(void)
+{
+	void *handle = dlopen("./plugin.so", RTLD_NOW | RTLD_LOCAL);
+	int (*plug)(void) = handle ? (int (*)(void))dlsym(handle, "plug") : 0;
+
+	return !plug || plug() || dlclose(handle);
+}
+C
+g++ -std=c++17 -O1 -g -shared -fPIC -o plugin.so plugin.cc || broken "cannot build a plugin"
+$CC -O1 -g -o host host.c -ldl || broken "cannot build its host"
+root=plug right_whole "a C++ plugin of a C program" ./host
+
+n=0
+for allocator in jemalloc tcmalloc_minimal mimalloc; do
+	so=$($CC -print-file-name=lib$allocator.so)
+	if [ "$so" = "lib$allocator.so" ]; then
+		echo "# no lib$allocator: not tested"
+		continue
+	fi
+	n=$((n + 1))
+	so=$(readlink -f "$so")
+	archive=$($CC -print-file-name=lib$allocator.a)
+	for source in bench.c bench.cc whole.c whole.cc; do
+		is_cxx=no
+		[ "$source" = "${source%.cc}" ] || is_cxx=yes
+		kind=${source%.*}
+		suffix=${source#*.}
+		[ $n -gt 1 ] || build "$kind-plain-$suffix" "$source"
+		build "$kind-linked" "$source" -Wl,--no-as-needed "$so"
+		if [ "$kind" = bench ]; then
+			right "$allocator, linked, $suffix" ./bench-linked
+			right "$allocator, preloaded, $suffix" "./bench-plain-$suffix" LD_PRELOAD="$so"
+		else
+			right_whole "$allocator, linked, $suffix" ./whole-linked
+		fi
+		[ -f "$archive" ] || continue
+		build "$kind-archive" "$source" -Wl,--whole-archive "$archive" \
+			-Wl,--no-whole-archive -lstdc++ -lm -ldl
+		refused "$allocator, in the program, $suffix" "./$kind-archive"
+	done
+done
+[ $n -gt 0 ] || skip "no allocator to test with"
+
+echo "1..$mew_count"
