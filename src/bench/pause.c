@@ -4,11 +4,12 @@
 
 #include "bench/run.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* The least of some batches: what else runs on the machine only adds. */
-#define N_BATCHES 5
-#define N_PAIRS 20
+/* Batches of pairs are timed. */
+#define N_BATCHES 15
+#define N_PAIRS 10
 
 static bool whole_process(const struct mew_run *run)
 {
@@ -113,21 +114,29 @@ void mew_pause_end_(struct mew_state *state, const char *left_early_func)
 	}
 }
 
+static void run_pairs(struct mew_thread *t)
+{
+	unsigned i;
+
+	for (i = 0; i < N_PAIRS; i++) {
+		mew_pause(&t->state);
+		mew_resume(&t->state);
+	}
+}
+
+/* The least of the batches: it is taken out of a figure, and what else runs only adds to it. */
 void mew_pause_calibrate(struct mew_thread *t, uint64_t *ret_time_ns, uint64_t *ret_cpu_ns)
 {
 	enum mew_place place = t->place;
 	uint64_t time_ns = UINT64_MAX, cpu_ns = UINT64_MAX, part, begin;
-	unsigned batch, i;
+	unsigned batch;
 
 	t->place = MEW_IN_LOOP;
 	for (batch = 0; batch < N_BATCHES; batch++) {
 		memset(&t->round, 0, sizeof(t->round));
 		t->cpu_begin = mew_cpu_clock_ns();
 		begin = mew_clock_ns();
-		for (i = 0; i < N_PAIRS; i++) {
-			mew_pause(&t->state);
-			mew_resume(&t->state);
-		}
+		run_pairs(t);
 		part = (mew_clock_ns() - begin - t->round.paused_ns) / N_PAIRS;
 		time_ns = part < time_ns ? part : time_ns;
 		part = (mew_cpu_clock_ns() - t->cpu_begin) / N_PAIRS;
@@ -137,4 +146,35 @@ void mew_pause_calibrate(struct mew_thread *t, uint64_t *ret_time_ns, uint64_t *
 	t->place = place;
 	*ret_time_ns = time_ns;
 	*ret_cpu_ns = cpu_ns;
+}
+
+static int compare_ns(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+uint64_t mew_pause_pair_ns(struct mew_thread *t, enum mew_pause_by by, enum mew_pause_mode mode)
+{
+	const struct mew_plan plan = t->run->plan;
+	enum mew_place place = t->place;
+	uint64_t n_opened = t->window ? t->window->n_opened : 0, ns[N_BATCHES], begin;
+	unsigned batch;
+
+	t->run->plan.pause_by = by;
+	t->run->plan.pause_mode = mode;
+	t->place = MEW_IN_LOOP;
+	for (batch = 0; batch < N_BATCHES; batch++) {
+		begin = mew_clock_ns();
+		run_pairs(t);
+		ns[batch] = (mew_clock_ns() - begin) / N_PAIRS;
+	}
+	qsort(ns, N_BATCHES, sizeof(ns[0]), compare_ns);
+	memset(&t->round, 0, sizeof(t->round));
+	if (t->window)
+		__atomic_store_n(&t->window->n_opened, n_opened, __ATOMIC_RELEASE);
+	t->run->plan = plan;
+	t->place = place;
+	return ns[N_BATCHES / 2];
 }

@@ -187,6 +187,12 @@ void mew_pause_end_round(struct mew_thread *t, uint64_t now_ns);
  */
 void mew_pause_calibrate(struct mew_thread *t, uint64_t *ret_time_ns, uint64_t *ret_cpu_ns);
 
+/*
+ * What a pause pair costs in a sampled round, insides and all: the median. In the first turn, for
+ * the calling thread; what it leaves in its round and its window is taken back.
+ */
+uint64_t mew_pause_pair_ns(struct mew_thread *t, enum mew_pause_by by, enum mew_pause_mode mode);
+
 /* What the threads counted, summed (state.c). */
 double mew_run_counter(const struct mew_run *run, unsigned i);
 /* Bytes and items an iteration, over all threads; 0: the case does not tell. */

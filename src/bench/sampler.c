@@ -10,8 +10,6 @@
 
 #include "base/array.h"
 
-#define N_CALIBRATE 51 /* pairs; the median of their costs counts */
-
 static bool is_harness(const struct mew_run *run, int32_t tid)
 {
 	unsigned i;
@@ -99,59 +97,32 @@ int mew_sampler_period(const struct mew_run *run, uint64_t period)
 	return err;
 }
 
-static int compare_ns(const void *a, const void *b)
+static bool can_pause(const struct mew_events *e, enum mew_pause_mode mode)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
+	return mew_events_pause(e, mode, 1) == 0 && mew_events_pause(e, mode, 0) == 0;
 }
 
-/* A pair as pause.c does it, on events of the calling thread; 0 when the kernel refuses. */
-static uint64_t pair_cost(const struct mew_run *run, const struct mew_events *e,
-			  enum mew_pause_mode mode)
+void mew_sampler_calibrate(struct mew_run *run, enum mew_pause_mode mode, uint64_t *ret_clock_ns,
+			   uint64_t *ret_ioctl_ns)
 {
-	uint64_t at[N_CALIBRATE + 1], last;
-	size_t i, j, n_pool = run->n_threads == 1 ? run->n_pool : 0;
-	int err = 0;
-
-	for (i = 0; i <= N_CALIBRATE; i++) {
-		at[i] = mew_clock_ns();
-		err |= mew_events_pause(e, mode, 1);
-		for (j = 0; j < n_pool; j++)
-			mew_events_pause(&run->pool[j], mode, 1);
-		err |= mew_events_pause(e, mode, 0);
-		for (j = 0; j < n_pool; j++)
-			mew_events_pause(&run->pool[j], mode, 0);
-		last = mew_clock_ns();
-		__asm__ volatile("" : : "r"(last));
-	}
-	if (err)
-		return 0;
-	for (i = 0; i < N_CALIBRATE; i++)
-		at[i] = at[i + 1] - at[i];
-	qsort(at, N_CALIBRATE, sizeof(at[0]), compare_ns);
-	return at[N_CALIBRATE / 2];
-}
-
-void mew_sampler_calibrate(const struct mew_run *run, enum mew_pause_mode mode,
-			   uint64_t *ret_clock_ns, uint64_t *ret_ioctl_ns)
-{
-	const struct mew_events *own = NULL;
+	struct mew_thread *own = NULL;
 	int32_t tid = gettid();
 	unsigned i;
 	size_t j;
 
 	for (i = 0; i < run->n_threads; i++) {
 		if (run->threads[i].tid == tid)
-			own = &run->threads[i].events;
+			own = &run->threads[i];
 	}
-	if (!own || own->n == 0)
+	if (!own || own->events.n == 0)
 		return;
-	mew_events_enable(own);
-	*ret_clock_ns = pair_cost(run, own, MEW_PAUSE_CLOCK);
-	*ret_ioctl_ns = pair_cost(run, own, mode);
-	mew_events_disable(own);
-	mew_events_reset(own);
+	mew_events_enable(&own->events);
+	*ret_clock_ns = mew_pause_pair_ns(own, MEW_PAUSE_BY_CLOCK, MEW_PAUSE_CLOCK);
+	*ret_ioctl_ns = 0;
+	if (can_pause(&own->events, mode))
+		*ret_ioctl_ns = mew_pause_pair_ns(own, MEW_PAUSE_BY_EVENTS, mode);
+	mew_events_disable(&own->events);
+	mew_events_reset(&own->events);
 	/* DISABLE mode left the pool's events enabled. */
 	for (j = 0; j < run->n_pool; j++) {
 		mew_events_disable(&run->pool[j]);

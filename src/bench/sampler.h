@@ -29,7 +29,7 @@ int mew_sampler_period(const struct mew_run *run, uint64_t period);
  * mapped, so comes after the first plan; no round may have begun, so that what is sampled here lies
  * in no window. Counts are 0 afterwards.
  */
-void mew_sampler_calibrate(const struct mew_run *run, enum mew_pause_mode mode,
-			   uint64_t *ret_clock_ns, uint64_t *ret_ioctl_ns);
+void mew_sampler_calibrate(struct mew_run *run, enum mew_pause_mode mode, uint64_t *ret_clock_ns,
+			   uint64_t *ret_ioctl_ns);
 
 #endif
