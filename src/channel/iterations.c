@@ -20,20 +20,11 @@ static uint64_t least_of(unsigned bucket)
 	return bucket < 128 ? bucket : (64ull + (bucket - 128) % 64) << (power - 6);
 }
 
-void mew_iterations_begin(struct mew_iterations *it, const int64_t *live)
+void mew_iterations_next(struct mew_iterations *it, int64_t live)
 {
-	__atomic_store_n(&it->mark, __atomic_load_n(live, __ATOMIC_RELAXED), __ATOMIC_SEQ_CST);
-	/* What another thread has added meanwhile. */
-	mew_iterations_note(it, __atomic_load_n(live, __ATOMIC_SEQ_CST));
-}
-
-void mew_iterations_next(struct mew_iterations *it, const int64_t *live)
-{
-	int64_t begin = __atomic_load_n(live, __ATOMIC_RELAXED);
-	int64_t mark = __atomic_exchange_n(&it->mark, begin, __ATOMIC_SEQ_CST);
+	int64_t mark = __atomic_exchange_n(&it->mark, live, __ATOMIC_SEQ_CST);
 	unsigned bucket;
 
-	mew_iterations_note(it, __atomic_load_n(live, __ATOMIC_SEQ_CST));
 	if (mark < 0)
 		mark = 0;
 	bucket = bucket_of((uint64_t)mark);

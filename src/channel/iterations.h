@@ -40,12 +40,15 @@ static inline void mew_iterations_note(struct mew_iterations *it, int64_t live)
 		;
 }
 
-/* The next note is the first of an iteration, which begins with *live bytes. One thread at a time,
- * as the next one. */
-void mew_iterations_begin(struct mew_iterations *it, const int64_t *live);
+/* The next note is the first of an iteration, which begins with live bytes. One thread at a time,
+ * as the next one; after both, what other threads have added meanwhile is noted. */
+static inline void mew_iterations_begin(struct mew_iterations *it, int64_t live)
+{
+	__atomic_store_n(&it->mark, live, __ATOMIC_SEQ_CST);
+}
 
-/* The iteration has ended; another one begins with *live bytes. */
-void mew_iterations_next(struct mew_iterations *it, const int64_t *live);
+/* The iteration has ended; another one begins with live bytes. */
+void mew_iterations_next(struct mew_iterations *it, int64_t live);
 
 /*
  * The median: the mean of the marks in its bucket, so exact when they are equal, else off by less

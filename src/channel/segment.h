@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * segment.h: what the heap hook has counted, in memory shared with mew-perf, so that the figures
- * survive every end of the program. The hook writes under its own lock; mew-perf reads once the
- * process has ended (or at the loop's end). Indices, never pointers. mew-perf checks every index
- * before use.
+ * survive every end of the program. The hook's threads write at the same time; mew-perf reads once
+ * the process has ended (or at the loop's end): a process that was killed may have left the events
+ * in hand half counted. Indices, never pointers. mew-perf checks every index before use.
  */
 #ifndef MEW_CHANNEL_SEGMENT_H
 #define MEW_CHANNEL_SEGMENT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "channel/curve.h"
@@ -16,6 +17,7 @@
 
 #define MEW_SEGMENT_MAGIC 0x3150414548574557ull
 #define MEW_SEGMENT_NODES (1u << 20) /* stack tree nodes at most; the memfd is sparse */
+#define MEW_SEGMENT_SHARDS 256u
 
 enum mew_segment_flags {
 	MEW_NODE_ROOTED = 1, /* a stack that ends here reached the case (or the thread's start) */
@@ -34,25 +36,32 @@ enum mew_segment_new {
  * A node of the stack tree: a return address below its parent, the root being the outermost frame.
  * Node 0 is the root (pc 0); node 1 collects what found no room ("lost"). The counters are of the
  * allocations whose innermost frame is this node: the return address of the call of malloc (or what
- * it is) is the leaf.
+ * it is) is the leaf. They change as long as the window is open; once it is closed they stay as
+ * they are, until it opens again.
  */
 struct mew_segment_node {
+	uint64_t pc; /* return address: look up pc - 1 */
 	uint32_t parent;
-	uint32_t flags;
-	uint64_t pc;          /* return address: look up pc - 1 */
+	uint16_t flags;
+	uint16_t entry;       /* index of the entry point in hooks.def that was called: its name
+				 heads the stack */
 	uint64_t allocations; /* calls in the window */
 	uint64_t bytes;       /* requested, cumulative; a realloc counts with its full new size */
-	uint64_t frees;
-	uint64_t temporary;
-	int64_t live_bytes; /* now */
-	int64_t peak_bytes; /* live at the high-water mark, if epoch equals the segment's; else
-			       live_bytes is that */
-	int64_t held_bytes; /* live at the window's end; while it is open, now */
-	int64_t held_blocks;
+	int64_t live_bytes;
+	int64_t live_blocks;
 	uint64_t epoch;
-	uint32_t entry; /* index of the entry point in hooks.def that was called: its name heads the
-			   stack */
-	uint32_t pad;
+	int64_t peak_bytes; /* live at the high-water mark, if epoch is the segment's; else
+			       live_bytes is that */
+	uint64_t frees;     /* of tracked blocks, up to the window's end, in pauses too */
+	uint64_t temporary;
+};
+
+/* What no node has, in parts so that threads seldom meet. */
+struct mew_segment_shard {
+	uint64_t n_hooked; /* calls of any entry point that the hook saw, tracked or not, of threads
+			      that allocated in the window: the proof that it is in place */
+	uint64_t foreign_frees; /* in the window */
+	uint64_t pad[6];
 };
 
 /* What the program maps by itself, under MEW_HEAP_MMAP: whole pages, of files and of nothing alike,
@@ -70,32 +79,26 @@ struct mew_segment {
 	uint64_t magic;
 	uint32_t n_nodes; /* in use, 2 at least; grows only */
 	uint32_t cap_nodes;
-	uint64_t epoch;    /* raised at every new peak */
-	uint64_t n_hooked; /* calls of any entry point that the hook saw, tracked or not, of threads
-			      that allocated in the window: the proof that it is in place */
-
-	uint64_t total_allocations;
-	uint64_t allocated_bytes;
-	uint64_t frees; /* of tracked blocks, up to the window's end, in pauses too */
-	uint64_t temporary;
-	uint64_t foreign_frees; /* in the window */
 	uint64_t first_iteration_allocations;
-	int64_t live_bytes;
-	int64_t live_blocks;
-	int64_t peak_bytes;
-	int64_t held_bytes; /* at the window's end: leaked_bytes */
-	int64_t held_blocks;
 	uint64_t lost; /* allocations whose stack found no room (node 1) or whose block could not be
 			  remembered */
-	uint64_t broken;    /* allocations whose stack did not reach its root */
 	uint64_t n_threads; /* that allocated in the window */
-	uint32_t closed; /* the window was closed: held_ is a snapshot. 0: the process ended inside
-			    (live_ is the rest) */
+	uint32_t closed;    /* the window was closed. 0: the process ended inside */
 	uint32_t forked; /* children that the process forked in the window (they record nothing) */
 	uint64_t own_bytes;   /* the tracker's own memory */
 	uint32_t new_goes_by; /* enum mew_segment_new */
 	uint32_t pad;
-	uint64_t reserved[7];
+
+	/* A cache line that all threads write. */
+	int64_t peak_bytes;
+	uint64_t epoch; /* number of the peak, from 1; lags while a thread raises it */
+	uint64_t below; /* peak less live, and the low bits of the epoch: those that count */
+	uint64_t n_allocations; /* in the window: the number of the next one, for the curve */
+	/* Of tracked blocks that ended since the window was closed: not in the nodes. */
+	uint64_t late_bytes, late_blocks;
+	uint64_t reserved[2];
+
+	struct mew_segment_shard shards[MEW_SEGMENT_SHARDS];
 	struct mew_segment_mapped mapped;
 	struct mew_sizes sizes;           /* of the allocations in the window */
 	struct mew_curve curve;           /* live over the window; marks of its allocations */
@@ -103,11 +106,54 @@ struct mew_segment {
 	struct mew_segment_node nodes[];
 };
 
+_Static_assert(offsetof(struct mew_segment, shards) % 64 == 0, "cache lines of their own");
+
+#define MEW_SEGMENT_EPOCH_SHIFT 42 /* of `below`: 4 TiB, and 22 bits of the epoch */
+#define MEW_SEGMENT_BELOW (((uint64_t)1 << MEW_SEGMENT_EPOCH_SHIFT) - 1)
+
+/* The number of a peak from its low bits: the nearest to the one that the segment tells. */
+static inline uint64_t mew_segment_epoch(const struct mew_segment *s, uint32_t low)
+{
+	uint64_t told = __atomic_load_n(&s->epoch, __ATOMIC_RELAXED);
+	uint64_t ahead = (low - told) << MEW_SEGMENT_EPOCH_SHIFT;
+
+	return told + (uint64_t)((int64_t)ahead >> MEW_SEGMENT_EPOCH_SHIFT);
+}
+
 /* Live bytes of node at the segment's high-water mark. */
 static inline int64_t mew_segment_at_peak(const struct mew_segment *s,
 					  const struct mew_segment_node *n)
 {
-	return n->epoch == s->epoch ? n->peak_bytes : n->live_bytes;
+	uint32_t low = (uint32_t)(s->below >> MEW_SEGMENT_EPOCH_SHIFT);
+
+	return n->epoch == mew_segment_epoch(s, low) ? n->peak_bytes : n->live_bytes;
+}
+
+/* What is live. While threads change it: a value that it had, or about to have with their peak. */
+static inline int64_t mew_segment_live(const struct mew_segment *s)
+{
+	int64_t below = (int64_t)(__atomic_load_n(&s->below, __ATOMIC_SEQ_CST) & MEW_SEGMENT_BELOW);
+
+	return __atomic_load_n(&s->peak_bytes, __ATOMIC_SEQ_CST) - below;
+}
+
+/* Over all nodes and shards. */
+struct mew_segment_sum {
+	uint64_t allocations, bytes, frees, temporary;
+	int64_t live_bytes, live_blocks; /* at the window's end, or now: leaked */
+	uint64_t broken;                 /* allocations whose stack did not reach its root */
+	uint64_t foreign_frees;
+};
+
+struct mew_segment_sum mew_segment_sum(const struct mew_segment *s);
+
+static inline uint64_t mew_segment_n_hooked(const struct mew_segment *s)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < MEW_SEGMENT_SHARDS; i++)
+		n += __atomic_load_n(&s->shards[i].n_hooked, __ATOMIC_RELAXED);
+	return n;
 }
 
 #endif

@@ -32,11 +32,11 @@ static inline uint64_t mew_sizes_most(unsigned class)
 	return class == 0 ? 0 : class > 64 ? UINT64_MAX : 1ull << (class - 1);
 }
 
-/* An allocation of bytes, by a thread of any number. Without a lock. */
-static inline void mew_sizes_count(struct mew_sizes *s, uint32_t thread, uint64_t bytes)
+/* Where an allocation of bytes by a thread of any number is counted; other threads may do so too.
+ */
+static inline uint64_t *mew_sizes_at(struct mew_sizes *s, uint32_t thread, uint64_t bytes)
 {
-	__atomic_fetch_add(&s->counts[thread % MEW_SIZES_PLACES][mew_sizes_class(bytes)], 1,
-			   __ATOMIC_RELAXED);
+	return &s->counts[thread % MEW_SIZES_PLACES][mew_sizes_class(bytes)];
 }
 
 /* Of all threads. */

@@ -5,79 +5,96 @@
 
 #include <errno.h>
 
+#include "heap/peak.h"
 #include "heap/tree.h"
 
-static void node_follow(struct mew_counters *c, uint32_t id)
-{
-	struct mew_segment_node *n = &c->segment->nodes[id];
+/* ---- live ---- */
 
-	n->held_bytes = n->live_bytes;
-	n->held_blocks = c->nodes[id].live_blocks;
-	n->frees = c->nodes[id].frees;
-	n->temporary = c->nodes[id].temporary;
+static void lock_node(struct mew_counters *c, uint32_t id)
+{
+	mew_lock_acquire(&c->nodes[id].lock);
 }
 
-static void total_follow(struct mew_counters *c)
+static void unlock_node(struct mew_counters *c, uint32_t id)
 {
-	struct mew_segment *s = c->segment;
-
-	s->held_bytes = s->live_bytes;
-	s->held_blocks = s->live_blocks;
-	s->frees = c->total.frees;
-	s->temporary = c->total.temporary;
+	mew_lock_release(&c->nodes[id].lock);
 }
 
-/* Live changes by bytes and blocks, charged to node id. */
-static void charge(struct mew_counters *c, uint32_t id, int64_t bytes, int64_t blocks)
+/* The lower one first, so that two threads do not wait for each other. */
+static void lock_nodes(struct mew_counters *c, uint32_t a, uint32_t b)
 {
-	struct mew_segment *s = c->segment;
-	struct mew_segment_node *n = &s->nodes[id];
+	lock_node(c, a < b ? a : b);
+	if (a != b)
+		lock_node(c, a < b ? b : a);
+}
 
-	if (n->epoch != s->epoch) {
+static void unlock_nodes(struct mew_counters *c, uint32_t a, uint32_t b)
+{
+	unlock_node(c, a);
+	if (a != b)
+		unlock_node(c, b);
+}
+
+/* Live changes by d in all. The locks of the nodes that it is charged to are held. */
+static struct mew_peak_change change_live(struct mew_segment *s, int64_t d)
+{
+	struct mew_peak_change change = mew_peak_change(&s->below, d);
+
+	if (change.growth) {
+		mew_lock_add((uint64_t *)&s->peak_bytes, change.growth);
+		mew_lock_add(&s->epoch, 1);
+	}
+	return change;
+}
+
+/* An allocation has changed live by d. */
+static void draw(struct mew_segment *s, const struct mew_peak_change *change, int64_t d)
+{
+	uint64_t serial = mew_lock_add(&s->n_allocations, 1);
+	int64_t live = __atomic_load_n(&s->peak_bytes, __ATOMIC_RELAXED) - (int64_t)change->below;
+
+	mew_curve_note(&s->curve, serial, d < 0 ? live - d : live);
+	mew_iterations_note(&s->iterations, live);
+}
+
+/* Charges node n with its share in a change. */
+static void charge(struct mew_segment *s, struct mew_segment_node *n,
+		   const struct mew_peak_change *change, int64_t bytes, int64_t blocks)
+{
+	uint64_t epoch = mew_segment_epoch(s, change->epoch);
+
+	/* After a peak for the first time; but what makes a peak is a part of it. */
+	if (!change->growth && n->epoch != epoch) {
 		n->peak_bytes = n->live_bytes;
-		n->epoch = s->epoch;
+		n->epoch = epoch;
 	}
 	n->live_bytes += bytes;
-	c->nodes[id].live_blocks += blocks;
-	s->live_bytes += bytes;
-	s->live_blocks += blocks;
-	c->total.live_blocks += blocks;
+	n->live_blocks += blocks;
+}
+
+/* A block is live no more. How it ended is counted too. */
+static void end(struct mew_counters *c, const struct mew_live_block *old, int is_freed,
+		int is_temporary)
+{
+	struct mew_counters_node *late = &c->nodes[old->node];
+	struct mew_segment_node *n = &c->segment->nodes[old->node];
+	struct mew_peak_change change;
+
+	lock_node(c, old->node);
 	if (c->is_open) {
-		node_follow(c, id);
-		total_follow(c);
+		change = change_live(c->segment, -(int64_t)old->bytes);
+		charge(c->segment, n, &change, -(int64_t)old->bytes, -1);
+		n->frees += is_freed != 0;
+		n->temporary += is_temporary != 0;
+	} else {
+		late->late_bytes -= (int64_t)old->bytes;
+		late->late_blocks--;
+		late->late_frees += is_freed != 0;
+		late->late_temporary += is_temporary != 0;
+		mew_lock_add(&c->segment->late_bytes, old->bytes);
+		mew_lock_add(&c->segment->late_blocks, 1);
 	}
-}
-
-static void count_call(struct mew_counters *c, struct mew_counters_thread *t, uint32_t id,
-		       uint64_t addr, uint64_t bytes)
-{
-	struct mew_segment *s = c->segment;
-	struct mew_segment_node *n = &s->nodes[id];
-
-	s->total_allocations++;
-	s->allocated_bytes += bytes;
-	n->allocations++;
-	n->bytes += bytes;
-	mew_sizes_count(&s->sizes, 0, bytes);
-	if (n->flags & MEW_NODE_BROKEN)
-		s->broken++;
-	if (id == MEW_TREE_LOST)
-		mew_counters_lose(s);
-	if (!t->is_counted) {
-		t->is_counted = 1;
-		s->n_threads++;
-	}
-	t->last_addr = addr;
-	t->last_serial = ++c->serial;
-}
-
-static void look_at_peak(struct mew_segment *s)
-{
-	mew_iterations_note(&s->iterations, s->live_bytes);
-	if (s->live_bytes > s->peak_bytes) {
-		s->peak_bytes = s->live_bytes;
-		s->epoch++;
-	}
+	unlock_node(c, old->node);
 }
 
 /* An address that is given out twice was freed where the hook could not see or record it. */
@@ -91,21 +108,20 @@ static void forget_stale(struct mew_counters *c, uint64_t addr)
 	mew_counters_untrack(c, &stale);
 }
 
+/* ---- state ---- */
+
 int mew_counters_init(struct mew_counters *c, struct mew_segment *segment, struct mew_pages *pages)
 {
-	int rc;
-
-	*c = (struct mew_counters){.segment = segment, .cap_nodes = segment->cap_nodes};
-	rc = mew_live_init(&c->live, pages);
-	if (rc)
-		return rc;
+	c->segment = segment;
+	c->cap_nodes = segment->cap_nodes;
+	c->is_open = 0;
+	mew_live_init(&c->live, pages);
 	/* As sparse as the segment itself, and counted with its nodes. */
 	c->nodes = pages->map(c->cap_nodes * sizeof(*c->nodes));
-	if (!c->nodes) {
-		mew_live_done(&c->live);
+	if (!c->nodes)
 		return -ENOMEM;
-	}
 	segment->epoch = 1;
+	segment->below = segment->epoch << MEW_SEGMENT_EPOCH_SHIFT;
 	return 0;
 }
 
@@ -120,12 +136,27 @@ void mew_counters_done(struct mew_counters *c)
 
 void mew_counters_open(struct mew_counters *c)
 {
-	for (uint32_t i = 0; i < c->segment->n_nodes; i++)
-		node_follow(c, i);
-	total_follow(c);
-	mew_iterations_begin(&c->segment->iterations, &c->segment->live_bytes);
+	struct mew_segment *s = c->segment;
+
+	for (uint32_t i = 0; i < s->n_nodes; i++) {
+		struct mew_counters_node *late = &c->nodes[i];
+		struct mew_segment_node *n = &s->nodes[i];
+		struct mew_peak_change change;
+
+		/* Whether anything is late is asked first: most nodes need not be written. */
+		if (!late->late_blocks)
+			continue;
+		change = change_live(s, late->late_bytes);
+		charge(s, n, &change, late->late_bytes, late->late_blocks);
+		n->frees += late->late_frees;
+		n->temporary += late->late_temporary;
+		late->late_bytes = late->late_blocks = 0;
+		late->late_frees = late->late_temporary = 0;
+	}
+	s->late_bytes = s->late_blocks = 0;
+	mew_iterations_begin(&s->iterations, mew_segment_live(s));
 	c->is_open = 1;
-	c->segment->closed = 0;
+	s->closed = 0;
 }
 
 void mew_counters_close(struct mew_counters *c)
@@ -133,6 +164,29 @@ void mew_counters_close(struct mew_counters *c)
 	c->is_open = 0;
 	c->segment->closed = 1;
 }
+
+void mew_counters_iterate(struct mew_counters *c)
+{
+	struct mew_segment *s = c->segment;
+
+	mew_iterations_next(&s->iterations, mew_segment_live(s));
+	mew_iterations_note(&s->iterations, mew_segment_live(s));
+}
+
+void mew_counters_enter(struct mew_counters *c, uint64_t addr, uint64_t n_calls)
+{
+	struct mew_live_shard *at = mew_live_at(&c->live, addr);
+
+	mew_lock_acquire(&at->lock);
+	c->segment->shards[at - c->live.shards].n_hooked += n_calls;
+}
+
+void mew_counters_leave(struct mew_counters *c, uint64_t addr)
+{
+	mew_lock_release(&mew_live_at(&c->live, addr)->lock);
+}
+
+/* ---- events ---- */
 
 void mew_counters_allocate(struct mew_counters *c, struct mew_counters_thread *t, uint32_t node,
 			   uint64_t addr, uint64_t bytes)
@@ -145,23 +199,37 @@ void mew_counters_resize(struct mew_counters *c, struct mew_counters_thread *t,
 			 uint64_t bytes)
 {
 	struct mew_live_block block = {.addr = addr, .bytes = bytes, .node = node};
-	struct mew_segment *s = c->segment;
-	uint64_t serial = s->total_allocations;
+	struct mew_segment_node *n = &c->segment->nodes[node];
+	uint32_t other = old ? old->node : node;
+	int64_t d = old ? -(int64_t)old->bytes : 0;
+	struct mew_peak_change change;
+	int is_live;
 
-	mew_curve_note(&s->curve, serial, s->live_bytes);
 	forget_stale(c, addr);
-	count_call(c, t, node, addr, bytes);
-	block.serial = t->last_serial;
+	block.serial = ++mew_live_at(&c->live, addr)->serial;
+	t->last_addr = addr;
+	t->last_serial = block.serial;
+	if (!t->number)
+		t->number = 1 + (uint32_t)mew_lock_add(&c->segment->n_threads, 1);
+	mew_lock_add(mew_sizes_at(&c->segment->sizes, t->number, bytes), 1);
+	/* If there is no room its free could not be seen, so it never becomes live. */
+	is_live = bytes <= MEW_PEAK_BYTES && !mew_live_insert(&c->live, &block);
+	if (!is_live || node == MEW_TREE_LOST)
+		mew_counters_lose(c->segment);
+	if (is_live)
+		d += (int64_t)bytes;
+
+	lock_nodes(c, node, other);
+	n->allocations++;
+	n->bytes += bytes;
+	change = change_live(c->segment,
+			     (is_live ? (int64_t)bytes : 0) - (old ? (int64_t)old->bytes : 0));
 	if (old)
-		charge(c, old->node, -(int64_t)old->bytes, -1);
-	if (mew_live_insert(&c->live, &block)) {
-		/* Its free could not be seen, so it never becomes live. */
-		mew_counters_lose(s);
-		return;
-	}
-	charge(c, node, (int64_t)bytes, 1);
-	mew_curve_note(&s->curve, serial, s->live_bytes);
-	look_at_peak(s);
+		charge(c->segment, &c->segment->nodes[other], &change, -(int64_t)old->bytes, -1);
+	if (is_live)
+		charge(c->segment, n, &change, (int64_t)bytes, 1);
+	unlock_nodes(c, node, other);
+	draw(c->segment, &change, d);
 }
 
 int mew_counters_take(struct mew_counters *c, uint64_t addr, struct mew_live_block *ret_old)
@@ -180,24 +248,24 @@ void mew_counters_restore(struct mew_counters *c, const struct mew_live_block *o
 void mew_counters_untrack(struct mew_counters *c, const struct mew_live_block *old)
 {
 	if (old)
-		charge(c, old->node, -(int64_t)old->bytes, -1);
+		end(c, old, 0, 0);
 }
 
 void mew_counters_released(struct mew_counters *c, struct mew_counters_thread *t,
-			   const struct mew_live_block *old, int inside)
+			   const struct mew_live_block *old, uint64_t addr, int inside)
 {
+	int is_temporary;
+
 	if (!old) {
-		c->segment->foreign_frees += inside != 0;
+		struct mew_live_shard *at = mew_live_at(&c->live, addr);
+
+		c->segment->shards[at - c->live.shards].foreign_frees += inside != 0;
 		return;
 	}
-	c->total.frees++;
-	c->nodes[old->node].frees++;
-	if (t->last_addr == old->addr && t->last_serial == old->serial) {
+	is_temporary = t->last_addr == old->addr && t->last_serial == old->serial;
+	if (is_temporary)
 		t->last_addr = 0;
-		c->total.temporary++;
-		c->nodes[old->node].temporary++;
-	}
-	charge(c, old->node, -(int64_t)old->bytes, -1);
+	end(c, old, 1, is_temporary);
 }
 
 void mew_counters_free(struct mew_counters *c, struct mew_counters_thread *t, uint64_t addr,
@@ -205,7 +273,8 @@ void mew_counters_free(struct mew_counters *c, struct mew_counters_thread *t, ui
 {
 	struct mew_live_block old;
 
-	mew_counters_released(c, t, mew_live_remove(&c->live, addr, &old) ? &old : NULL, inside);
+	mew_counters_released(c, t, mew_live_remove(&c->live, addr, &old) ? &old : NULL, addr,
+			      inside);
 }
 
 void mew_counters_lose(struct mew_segment *segment)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * counters.h: what each heap event does to the figures in the segment (channel/segment.h): totals,
- * live, peak, the curve and the marks of the iterations, the sizes, what is held when the window
- * closes. Fed by events, so it needs no process. The
- * caller holds the lock and says whether the event is inside: in the window and outside a pause.
+ * counters.h: what each heap event does to the figures in the segment (channel/segment.h): of
+ * stacks, live, peak, the curve, the marks of iterations, sizes. Fed by events, so it needs no
+ * process. Any thread at any time: an event is told between mew_counters_enter() and
+ * mew_counters_leave() with its address, and says whether it is inside: in the window and outside a
+ * pause.
  *
- * The composition of the peak is kept by epoch: a new peak raises the segment's, and a node writes
- * down its live bytes only when it changes for the first time after a peak.
+ * All changes of live have one order (peak.h), and the stack's lock is held while its change takes
+ * its place in it. The composition of the peak is kept by epoch: a new peak raises the segment's,
+ * and a node writes down its live bytes only when it changes for the first time after a peak.
  */
 #ifndef MEW_HEAP_COUNTERS_H
 #define MEW_HEAP_COUNTERS_H
@@ -16,20 +18,21 @@
 
 #include "channel/segment.h"
 #include "heap/live.h"
+#include "heap/lock.h"
 #include "heap/pages.h"
 
 /* Of one thread, zeroed to start. */
 struct mew_counters_thread {
 	uint64_t last_addr; /* what it allocated last in the window, 0: none */
 	uint32_t last_serial;
-	uint32_t is_counted; /* in n_threads */
+	uint32_t number; /* from 1 in the order of their first allocations, 0: none yet */
 };
 
-/* Of one node, running on when the window is closed. */
+/* Of one node: what has happened since the window was closed. */
 struct mew_counters_node {
-	int64_t live_blocks;
-	uint64_t frees;
-	uint64_t temporary;
+	struct mew_lock lock; /* of this and of the segment's node */
+	int64_t late_bytes, late_blocks;
+	uint64_t late_frees, late_temporary;
 };
 
 struct mew_counters {
@@ -37,22 +40,27 @@ struct mew_counters {
 	struct mew_live live;
 	struct mew_counters_node *nodes; /* cap_nodes of them */
 	uint32_t cap_nodes;
-	uint32_t serial;
-	int is_open;
-	/* Of the whole; the segment's follow while the window is open. */
-	struct mew_counters_node total;
+	int is_open; /* changes when all locks of live are held */
 };
 
 /* For a segment in which a tree was started (cap_nodes is set). -ENOMEM. */
 int mew_counters_init(struct mew_counters *c, struct mew_segment *segment, struct mew_pages *pages);
 void mew_counters_done(struct mew_counters *c);
 
-/* The window opens and closes; it may do so again. While it is open the segment's held_ and frees
- * follow each event; once it is closed they stay as they are. */
+/* The window opens and closes; it may do so again. The caller holds all locks of live. Once it is
+ * closed the figures stay as they are; what is freed then counts when it opens again. */
 void mew_counters_open(struct mew_counters *c);
 void mew_counters_close(struct mew_counters *c);
 
-/* A block of bytes at addr was allocated, inside. node: mew_tree_intern()'s. */
+/* An iteration of the loop has ended, and the next one begins. One thread at a time. */
+void mew_counters_iterate(struct mew_counters *c);
+
+/* Nobody else enters with an address nearby, and the window neither opens nor closes. n_calls more
+ * have come by the hook. */
+void mew_counters_enter(struct mew_counters *c, uint64_t addr, uint64_t n_calls);
+void mew_counters_leave(struct mew_counters *c, uint64_t addr);
+
+/* A block of bytes at addr was allocated, inside. node: mew_tree_child()'s. */
 void mew_counters_allocate(struct mew_counters *c, struct mew_counters_thread *t, uint32_t node,
 			   uint64_t addr, uint64_t bytes);
 
@@ -63,7 +71,8 @@ void mew_counters_free(struct mew_counters *c, struct mew_counters_thread *t, ui
 /*
  * A realloc in three steps. Before the real call the block is taken out, so that another thread may
  * get its address: 1 and *ret_old when it was tracked, else 0; no figure changes. After the call
- * one of the others follows, with old NULL when it was not tracked.
+ * one of the others follows, with the new address, or the old one if there is none, and with old
+ * NULL when it was not tracked.
  */
 int mew_counters_take(struct mew_counters *c, uint64_t addr, struct mew_live_block *ret_old);
 /* It failed: as if it had not been called. */
@@ -74,11 +83,11 @@ void mew_counters_resize(struct mew_counters *c, struct mew_counters_thread *t,
 			 uint64_t bytes);
 /* It gave a block outside, which is foreign. */
 void mew_counters_untrack(struct mew_counters *c, const struct mew_live_block *old);
-/* It freed the block. */
+/* It freed the block that was at addr. */
 void mew_counters_released(struct mew_counters *c, struct mew_counters_thread *t,
-			   const struct mew_live_block *old, int inside);
+			   const struct mew_live_block *old, uint64_t addr, int inside);
 
-/* An allocation that cannot be told. Takes no lock. */
+/* An allocation that cannot be told. At any time. */
 void mew_counters_lose(struct mew_segment *segment);
 
 #endif

@@ -5,83 +5,120 @@
 
 #include <errno.h>
 
-#define FIRST_BLOCKS 4096u
+#define FIRST_BLOCKS 128u /* of a shard: a page */
 
-/* Blocks are 16 bytes apart at least; neighbours in memory become neighbours here. */
-static size_t home(const struct mew_live *live, uint64_t addr)
+_Static_assert(MEW_SEGMENT_SHARDS == 256, "8 bits choose the shard");
+
+/* Blocks are 16 bytes apart at least. */
+static size_t home(const struct mew_live_shard *s, uint64_t addr)
 {
-	return (size_t)((addr >> 4) * 0x9e3779b97f4a7c15u >> 20) & (live->cap - 1);
+	return (size_t)((addr >> 4) * 0x9e3779b97f4a7c15u >> 20) & (s->cap - 1);
 }
 
-static struct mew_live_block *find(const struct mew_live *live, uint64_t addr)
+static struct mew_live_block *find(const struct mew_live_shard *s, uint64_t addr)
 {
-	size_t i = home(live, addr);
+	size_t i = home(s, addr);
 
-	while (live->blocks[i].addr && live->blocks[i].addr != addr)
-		i = (i + 1) & (live->cap - 1);
-	return &live->blocks[i];
+	while (s->blocks[i].addr && s->blocks[i].addr != addr)
+		i = (i + 1) & (s->cap - 1);
+	return &s->blocks[i];
 }
 
-static int grow(struct mew_live *live)
+static int grow(struct mew_live *live, struct mew_live_shard *s)
 {
-	struct mew_live bigger = {.pages = live->pages, .cap = live->cap * 2, .n = live->n};
+	struct mew_live_shard bigger = {.cap = s->cap ? s->cap * 2 : FIRST_BLOCKS};
 
 	bigger.blocks = mew_pages_map(live->pages, bigger.cap * sizeof(*bigger.blocks));
 	if (!bigger.blocks)
 		return -ENOMEM;
-	for (size_t i = 0; i < live->cap; i++)
-		if (live->blocks[i].addr)
-			*find(&bigger, live->blocks[i].addr) = live->blocks[i];
-	mew_live_done(live);
-	*live = bigger;
+	for (size_t i = 0; i < s->cap; i++)
+		if (s->blocks[i].addr)
+			*find(&bigger, s->blocks[i].addr) = s->blocks[i];
+	mew_pages_unmap(live->pages, s->blocks, s->cap * sizeof(*s->blocks));
+	s->blocks = bigger.blocks;
+	s->cap = bigger.cap;
 	return 0;
 }
 
-int mew_live_init(struct mew_live *live, struct mew_pages *pages)
+static void set_n(struct mew_live_shard *s, size_t n)
 {
-	*live = (struct mew_live){.pages = pages, .cap = FIRST_BLOCKS};
-	live->blocks = mew_pages_map(pages, FIRST_BLOCKS * sizeof(*live->blocks));
-	return live->blocks ? 0 : -ENOMEM;
+	__atomic_store_n(&s->n, n, __ATOMIC_RELAXED);
+}
+
+void mew_live_init(struct mew_live *live, struct mew_pages *pages)
+{
+	*live = (struct mew_live){.pages = pages};
 }
 
 void mew_live_done(struct mew_live *live)
 {
-	if (!live || !live->blocks)
+	if (!live)
 		return;
-	mew_pages_unmap(live->pages, live->blocks, live->cap * sizeof(*live->blocks));
-	live->blocks = NULL;
+	for (uint32_t i = 0; i < MEW_SEGMENT_SHARDS; i++) {
+		struct mew_live_shard *s = &live->shards[i];
+
+		mew_pages_unmap(live->pages, s->blocks, s->cap * sizeof(*s->blocks));
+		s->blocks = NULL;
+		s->n = s->cap = 0;
+	}
 }
 
 int mew_live_insert(struct mew_live *live, const struct mew_live_block *block)
 {
+	struct mew_live_shard *s = mew_live_at(live, block->addr);
+
 	/* Half full it grows; without memory it fills to fifteen sixteenths: searches get slow, but
 	 * they end. */
-	if (live->n >= live->cap / 2 && grow(live) && live->n >= live->cap / 16 * 15)
+	if (s->n >= s->cap / 2 && grow(live, s) && s->n >= s->cap / 16 * 15)
 		return -ENOMEM;
-	*find(live, block->addr) = *block;
-	live->n++;
+	*find(s, block->addr) = *block;
+	set_n(s, s->n + 1);
 	return 0;
 }
 
 int mew_live_remove(struct mew_live *live, uint64_t addr, struct mew_live_block *ret_block)
 {
-	size_t mask = live->cap - 1;
-	struct mew_live_block *block = find(live, addr);
-	size_t hole = (size_t)(block - live->blocks);
+	struct mew_live_shard *s = mew_live_at(live, addr);
+	size_t mask = s->cap - 1, hole;
+	struct mew_live_block *block;
 
+	if (!s->n)
+		return 0;
+	block = find(s, addr);
 	if (!block->addr)
 		return 0;
 	*ret_block = *block;
-	live->n--;
+	set_n(s, s->n - 1);
+	hole = (size_t)(block - s->blocks);
 	/* Close the hole: an entry moves back when its home is not between the hole and itself. */
-	for (size_t i = (hole + 1) & mask; live->blocks[i].addr; i = (i + 1) & mask) {
-		size_t want = home(live, live->blocks[i].addr);
+	for (size_t i = (hole + 1) & mask; s->blocks[i].addr; i = (i + 1) & mask) {
+		size_t want = home(s, s->blocks[i].addr);
 
 		if (((i - want) & mask) >= ((i - hole) & mask)) {
-			live->blocks[hole] = live->blocks[i];
+			s->blocks[hole] = s->blocks[i];
 			hole = i;
 		}
 	}
-	live->blocks[hole].addr = 0;
+	s->blocks[hole].addr = 0;
 	return 1;
+}
+
+void mew_live_lock(struct mew_live *live)
+{
+	for (uint32_t i = 0; i < MEW_SEGMENT_SHARDS; i++)
+		mew_lock_acquire(&live->shards[i].lock);
+}
+
+void mew_live_unlock(struct mew_live *live)
+{
+	for (uint32_t i = 0; i < MEW_SEGMENT_SHARDS; i++)
+		mew_lock_release(&live->shards[i].lock);
+}
+
+int mew_live_any(const struct mew_live *live)
+{
+	for (uint32_t i = 0; i < MEW_SEGMENT_SHARDS; i++)
+		if (__atomic_load_n(&live->shards[i].n, __ATOMIC_RELAXED))
+			return 1;
+	return 0;
 }

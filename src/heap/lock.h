@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lock.h: a lock of one word on a futex(2), usable inside malloc. Zeroed to start. Not recursive:
- * whoever may be interrupted by a signal handler that allocates says so first (recorder.c).
+ * lock.h: a lock of one word on a futex(2), usable inside malloc, and additions that threads share.
+ * A process of one thread pays for neither. Zeroed to start. Not recursive: whoever may be
+ * interrupted by a signal handler that allocates says so first (recorder.c).
  */
 #ifndef MEW_HEAP_LOCK_H
 #define MEW_HEAP_LOCK_H
@@ -12,6 +13,15 @@ struct mew_lock {
 	uint32_t word; /* 0 free, 1 held, 2 held and others wait */
 };
 
+/* glibc's, since 2.32: not 0 as long as nobody but the caller runs. It becomes 0 before a second
+ * thread starts, so what was done plainly until then is seen by that thread. */
+extern char __libc_single_threaded __attribute__((weak));
+
+static inline int mew_lock_alone(void)
+{
+	return &__libc_single_threaded && __libc_single_threaded;
+}
+
 void mew_lock_wait(struct mew_lock *lock);
 void mew_lock_wake(struct mew_lock *lock);
 
@@ -19,15 +29,28 @@ static inline void mew_lock_acquire(struct mew_lock *lock)
 {
 	uint32_t is_free = 0;
 
-	if (!__atomic_compare_exchange_n(&lock->word, &is_free, 1, 0, __ATOMIC_ACQUIRE,
-					 __ATOMIC_RELAXED))
+	if (mew_lock_alone())
+		lock->word = 1;
+	else if (!__atomic_compare_exchange_n(&lock->word, &is_free, 1, 0, __ATOMIC_ACQUIRE,
+					      __ATOMIC_RELAXED))
 		mew_lock_wait(lock);
 }
 
 static inline void mew_lock_release(struct mew_lock *lock)
 {
-	if (__atomic_exchange_n(&lock->word, 0, __ATOMIC_RELEASE) == 2)
+	if (mew_lock_alone())
+		lock->word = 0;
+	else if (__atomic_exchange_n(&lock->word, 0, __ATOMIC_RELEASE) == 2)
 		mew_lock_wake(lock);
+}
+
+/* *p += n, whoever else does; returns what it was. */
+static inline uint64_t mew_lock_add(uint64_t *p, uint64_t n)
+{
+	if (!mew_lock_alone())
+		return __atomic_fetch_add(p, n, __ATOMIC_RELAXED);
+	*p += n;
+	return *p - n;
 }
 
 #endif

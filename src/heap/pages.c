@@ -5,6 +5,8 @@
 
 #include <sys/mman.h>
 
+#include "heap/lock.h"
+
 static void *kernel_map(size_t bytes)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -28,7 +30,7 @@ void *mew_pages_map(struct mew_pages *pages, size_t bytes)
 	void *p = pages->map(bytes);
 
 	if (p)
-		pages->n_bytes += bytes;
+		mew_lock_add(&pages->n_bytes, bytes);
 	return p;
 }
 
@@ -36,6 +38,6 @@ void mew_pages_unmap(struct mew_pages *pages, void *p, size_t bytes)
 {
 	if (!p)
 		return;
-	pages->n_bytes -= bytes;
+	mew_lock_add(&pages->n_bytes, -(uint64_t)bytes);
 	pages->unmap(p, bytes);
 }

@@ -12,7 +12,7 @@
 struct mew_pages {
 	void *(*map)(size_t bytes); /* zeroed memory, NULL: none left */
 	void (*unmap)(void *p, size_t bytes);
-	uint64_t n_bytes; /* mapped now, by mew_pages_map */
+	uint64_t n_bytes; /* mapped now, by mew_pages_map; by any thread at any time */
 };
 
 /* The kernel's pages. */

@@ -19,7 +19,6 @@
 #include "unwind/walk.h"
 
 #define SCRATCHES 64u /* threads that walk at the same time */
-#define MEMOS 512u
 
 enum inside {
 	IN_REAL = 1,     /* in the real function: a call from there is a part of it */
@@ -32,18 +31,14 @@ struct scratch {
 	uint32_t is_touched;
 	struct mew_walk_cache cache;
 	struct mew_walk_result walk;
-	struct {
-		uint64_t hash;
-		uint32_t node;
-	} memos[MEMOS]; /* leaves of stacks seen, by their hash */
 	char text[1024];
 };
 
 /* One process, one recorder. */
 static struct {
-	struct mew_lock lock; /* of tree, counters, phase, whole_paused and mew_recorder_mode */
-	enum mew_gate_phase phase;
-	uint32_t serial; /* of the first iteration's or the window's opening, from 1 */
+	struct mew_lock gate;      /* for who changes what follows, and mew_recorder_mode */
+	enum mew_gate_phase phase; /* stays as it is between mew_counters_enter() and _leave() */
+	uint32_t serial;           /* of the first iteration's or the window's opening, from 1 */
 	uint32_t whole_paused;
 	int status;
 	struct mew_forkmark mark;
@@ -88,38 +83,83 @@ static int is_in(const struct mew_recorder_thread *t, enum mew_gate_phase phase)
 	       (t->is_loops || !is_set(MEW_HEAP_SELF));
 }
 
-static uint32_t lock_recorder(struct mew_recorder_thread *t)
+/* From here on a signal handler must not come in. */
+static uint32_t begin(struct mew_recorder_thread *t)
 {
 	uint32_t inside = t->inside;
 
 	t->inside = IN_RECORDER;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	mew_lock_acquire(&recorder.lock);
 	return inside;
 }
 
-/* Brings up to date what depends on all that the lock covers. */
-static void unlock_recorder(struct mew_recorder_thread *t, uint32_t inside)
+static void end(struct mew_recorder_thread *t, uint32_t inside)
 {
-	struct mew_segment *segment = recorder.client.segment;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t->inside = inside;
+}
+
+/* What is to be recorded from now on. The caller holds the gate. */
+static void set_mode(void)
+{
 	int is_open = recorder.phase != MEW_GATE_OUTSIDE && !recorder.whole_paused;
 	uint32_t mode = 0;
 
 	if (is_open)
 		mode |= MEW_RECORDER_CALLS;
-	if (recorder.counters.live.n || (is_open && recorder.phase == MEW_GATE_WINDOW))
+	if (recorder.phase == MEW_GATE_WINDOW || mew_live_any(&recorder.counters.live))
 		mode |= MEW_RECORDER_FREES;
-	if (mode != mew_recorder_mode)
-		__atomic_store_n(&mew_recorder_mode, mode, __ATOMIC_RELAXED);
-	segment->n_hooked += t->n_calls;
+	__atomic_store_n(&mew_recorder_mode, mode, __ATOMIC_RELAXED);
+}
+
+static void lock_gate(void)
+{
+	mew_lock_acquire(&recorder.gate);
+}
+
+static void unlock_gate(void)
+{
+	set_mode();
+	mew_lock_release(&recorder.gate);
+}
+
+static uint32_t lock_block(struct mew_recorder_thread *t, const void *p)
+{
+	uint32_t inside = begin(t);
+
+	mew_counters_enter(&recorder.counters, (uint64_t)(uintptr_t)p, t->n_calls);
 	t->n_calls = 0;
-	segment->own_bytes = recorder.pages.n_bytes + recorder.maps_pages.n_bytes +
-			     segment->n_nodes * (sizeof(segment->nodes[0]) +
-						 sizeof(recorder.counters.nodes[0])) +
-			     recorder.n_touched * sizeof(struct scratch);
-	mew_lock_release(&recorder.lock);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	t->inside = inside;
+	return inside;
+}
+
+static void unlock_block(struct mew_recorder_thread *t, const void *p, uint32_t inside)
+{
+	uint64_t addr = (uint64_t)(uintptr_t)p;
+	int is_late = recorder.phase != MEW_GATE_WINDOW &&
+		      mew_live_at(&recorder.counters.live, addr)->n <= 1;
+
+	mew_counters_leave(&recorder.counters, addr);
+	/* The last block may have gone, or a realloc have brought it back. */
+	if (is_late) {
+		lock_gate();
+		unlock_gate();
+	}
+	end(t, inside);
+}
+
+/* What the tracker itself takes, as far as it has been touched. */
+static void tell_own_bytes(void)
+{
+	struct mew_segment *s = recorder.client.segment;
+	uint64_t bytes =
+		__atomic_load_n(&recorder.pages.n_bytes, __ATOMIC_RELAXED) +
+		__atomic_load_n(&recorder.maps_pages.n_bytes, __ATOMIC_RELAXED) +
+		__atomic_load_n(&s->n_nodes, __ATOMIC_RELAXED) *
+			(sizeof(s->nodes[0]) + sizeof(recorder.counters.nodes[0])) +
+		__atomic_load_n(&recorder.n_touched, __ATOMIC_RELAXED) * sizeof(struct scratch);
+
+	if (bytes != __atomic_load_n(&s->own_bytes, __ATOMIC_RELAXED))
+		__atomic_store_n(&s->own_bytes, bytes, __ATOMIC_RELAXED);
 }
 
 int mew_recorder_enter(const struct mew_recorder_caller *caller, int is_allocation)
@@ -175,14 +215,31 @@ static void give_scratch(struct scratch *s)
 	__atomic_store_n(&s->is_taken, 0, __ATOMIC_RELEASE);
 }
 
-static struct mew_tree_stack walk(struct mew_recorder_thread *t, struct scratch *s,
-				  const struct mew_recorder_caller *caller, uint32_t entry)
+/* The leaf of the stack that the walk has found. */
+static uint32_t leaf_of(const struct mew_walk_result *w, uint32_t entry)
+{
+	int is_whole = w->end == MEW_WALK_ROOT || w->end == MEW_WALK_OUTERMOST;
+	struct mew_tree_key key = {.parent = MEW_TREE_ROOT};
+
+	for (uint32_t i = w->n_frames; i-- > 0;) {
+		/* Addresses in the tree are looked up at pc - 1. */
+		key.pc = w->pcs[i] + ((w->exact[i / 64] >> (i % 64)) & 1);
+		if (i == 0) {
+			key.flags = is_whole ? MEW_NODE_ROOTED : MEW_NODE_BROKEN;
+			key.entry = (uint16_t)entry;
+		}
+		key.parent = mew_tree_child(&recorder.tree, &key);
+	}
+	return key.parent;
+}
+
+static uint32_t walk(struct mew_recorder_thread *t, struct scratch *s,
+		     const struct mew_recorder_caller *caller, uint32_t entry)
 {
 	struct mew_walk_start start = {
 		.pc = caller->pc, .sp = caller->sp, .fp = caller->fp, .pc_is_return = 1};
 	struct mew_walk_stack stack = {.lo = caller->sp};
 	struct mew_walk_result *w = &s->walk;
-	int is_whole;
 
 	stack.hi = mew_stack_end(&t->stack, caller->sp,
 				 (uint64_t)(uintptr_t)__builtin_thread_pointer(), s->text,
@@ -195,44 +252,9 @@ static struct mew_tree_stack walk(struct mew_recorder_thread *t, struct scratch 
 	do {
 		mew_walk(recorder.client.table, mew_client_table_bytes(&recorder.client), &start,
 			 &stack, &recorder.root, &s->cache, w);
-		is_whole = w->end == MEW_WALK_ROOT || w->end == MEW_WALK_OUTERMOST;
-	} while (!is_whole && w->end != MEW_WALK_DEEP &&
-		 mew_client_ask(&recorder.client, w->broke_at));
-	return (struct mew_tree_stack){
-		.pcs = w->pcs,
-		.exact = w->exact,
-		.n = w->n_frames,
-		.entry = entry,
-		.flags = is_whole ? MEW_NODE_ROOTED : MEW_NODE_BROKEN,
-	};
-}
-
-static uint64_t stack_hash(const struct mew_tree_stack *stack)
-{
-	uint64_t h = stack->entry + stack->n;
-
-	for (uint32_t i = 0; i < stack->n; i++)
-		h = (((h << 5) | (h >> 59)) ^ stack->pcs[i]) * 0x9e3779b97f4a7c15u;
-	return h ^ (h >> 32);
-}
-
-/* What is known of the stack without the lock: its leaf, or 0. */
-static uint32_t recall(const struct scratch *s, uint64_t hash, const struct mew_tree_stack *stack)
-{
-	uint32_t i = (uint32_t)hash & (MEMOS - 1);
-
-	return s->memos[i].hash == hash && mew_tree_matches(&recorder.tree, s->memos[i].node, stack)
-		       ? s->memos[i].node
-		       : 0;
-}
-
-static uint32_t intern(struct scratch *s, uint64_t hash, const struct mew_tree_stack *stack)
-{
-	uint32_t i = (uint32_t)hash & (MEMOS - 1);
-
-	s->memos[i].hash = hash;
-	s->memos[i].node = mew_tree_intern(&recorder.tree, stack);
-	return s->memos[i].node;
+	} while (w->end != MEW_WALK_ROOT && w->end != MEW_WALK_OUTERMOST &&
+		 w->end != MEW_WALK_DEEP && mew_client_ask(&recorder.client, w->broke_at));
+	return leaf_of(w, entry);
 }
 
 /* ---- events ---- */
@@ -242,31 +264,27 @@ static void record(struct mew_recorder_thread *t, const struct mew_recorder_call
 		   uint32_t entry, const struct mew_live_block *old, const void *p, size_t bytes)
 {
 	struct scratch *s = take_scratch(t);
-	struct mew_tree_stack stack = walk(t, s, caller, entry);
-	uint64_t hash = stack_hash(&stack);
-	uint32_t node = recall(s, hash, &stack), inside;
+	uint32_t node = walk(t, s, caller, entry), inside = lock_block(t, p);
 
-	inside = lock_recorder(t);
-	if (is_in(t, MEW_GATE_WINDOW)) {
-		if (!node)
-			node = intern(s, hash, &stack);
+	if (is_in(t, MEW_GATE_WINDOW))
 		mew_counters_resize(&recorder.counters, &t->counters, old, node,
 				    (uint64_t)(uintptr_t)p, bytes);
-	} else {
+	else
 		mew_counters_untrack(&recorder.counters, old);
-	}
-	unlock_recorder(t, inside);
+	unlock_block(t, p, inside);
+	tell_own_bytes();
 	give_scratch(s);
 }
 
-static void record_outside(struct mew_recorder_thread *t, const struct mew_live_block *old)
+static void record_outside(struct mew_recorder_thread *t, const struct mew_live_block *old,
+			   const void *p)
 {
-	uint32_t inside = lock_recorder(t);
+	uint32_t inside = lock_block(t, p);
 
 	mew_counters_untrack(&recorder.counters, old);
 	if (is_in(t, MEW_GATE_FIRST))
-		recorder.client.segment->first_iteration_allocations++;
-	unlock_recorder(t, inside);
+		mew_lock_add(&recorder.client.segment->first_iteration_allocations, 1);
+	unlock_block(t, p, inside);
 }
 
 /* p is the caller's, so that the real function only looks at it. */
@@ -287,7 +305,7 @@ static void came_back(const struct mew_recorder_caller *caller, uint32_t entry,
 	if (is_in(t, MEW_GATE_WINDOW))
 		record(t, caller, entry, old, p, bytes);
 	else if (old || is_in(t, MEW_GATE_FIRST))
-		record_outside(t, old);
+		record_outside(t, old, p);
 }
 
 void mew_recorder_allocated(const struct mew_recorder_caller *caller, uint32_t entry, const void *p,
@@ -309,10 +327,10 @@ void mew_recorder_freeing(const void *p)
 
 	if (!p)
 		return;
-	inside = lock_recorder(t);
+	inside = lock_block(t, p);
 	mew_counters_free(&recorder.counters, &t->counters, (uint64_t)(uintptr_t)p,
 			  is_in(t, MEW_GATE_WINDOW));
-	unlock_recorder(t, inside);
+	unlock_block(t, p, inside);
 	errno = saved;
 }
 
@@ -325,12 +343,27 @@ int mew_recorder_resizing(const void *p, struct mew_live_block *ret_old)
 {
 	struct mew_recorder_thread *t = &mew_recorder_thread;
 	int saved = errno, is_tracked;
-	uint32_t inside = lock_recorder(t);
+	uint32_t inside = lock_block(t, p);
 
 	is_tracked = mew_counters_take(&recorder.counters, (uint64_t)(uintptr_t)p, ret_old);
-	unlock_recorder(t, inside);
+	unlock_block(t, p, inside);
 	errno = saved;
 	return is_tracked;
+}
+
+/* A realloc gave nothing: it failed, or it freed what was asked to hold nothing. */
+static void record_nothing(struct mew_recorder_thread *t, const struct mew_live_block *old,
+			   size_t bytes)
+{
+	const void *p = (const void *)(uintptr_t)(old ? old->addr : 0);
+	uint32_t inside = lock_block(t, p);
+
+	if (!bytes)
+		mew_counters_released(&recorder.counters, &t->counters, old, (uint64_t)(uintptr_t)p,
+				      is_in(t, MEW_GATE_WINDOW));
+	else if (old)
+		mew_counters_restore(&recorder.counters, old);
+	unlock_block(t, p, inside);
 }
 
 void mew_recorder_resized(const struct mew_recorder_caller *caller, uint32_t entry,
@@ -338,19 +371,11 @@ void mew_recorder_resized(const struct mew_recorder_caller *caller, uint32_t ent
 {
 	struct mew_recorder_thread *t = &mew_recorder_thread;
 	int saved = errno;
-	uint32_t inside;
 
-	if (q) {
+	if (q)
 		came_back(caller, entry, old, q, bytes);
-	} else {
-		inside = lock_recorder(t);
-		if (!bytes)
-			mew_counters_released(&recorder.counters, &t->counters, old,
-					      is_in(t, MEW_GATE_WINDOW));
-		else if (old)
-			mew_counters_restore(&recorder.counters, old);
-		unlock_recorder(t, inside);
-	}
+	else
+		record_nothing(t, old, bytes);
 	errno = saved;
 	leave(t);
 }
@@ -444,20 +469,26 @@ static void gate_phase(enum mew_gate_phase phase)
 		mew_mapped_close(&recorder.mapped);
 		mew_recorder_maps_end();
 	}
-	inside = lock_recorder(t);
+	inside = begin(t);
+	lock_gate();
 	if (phase != recorder.phase) {
+		/* Each event of another thread is wholly before or wholly after this. */
+		mew_live_lock(&recorder.counters.live);
 		if (recorder.phase == MEW_GATE_WINDOW)
 			mew_counters_close(&recorder.counters);
 		if (phase == MEW_GATE_WINDOW)
 			mew_counters_open(&recorder.counters);
 		/* A pause belongs to the loop in which it began. */
 		if (phase != MEW_GATE_OUTSIDE) {
-			recorder.serial++;
-			recorder.whole_paused = 0;
+			__atomic_store_n(&recorder.serial, recorder.serial + 1, __ATOMIC_RELAXED);
+			__atomic_store_n(&recorder.whole_paused, 0, __ATOMIC_RELAXED);
 		}
-		recorder.phase = phase;
+		__atomic_store_n(&recorder.phase, phase, __ATOMIC_RELAXED);
+		mew_live_unlock(&recorder.counters.live);
 	}
-	unlock_recorder(t, inside);
+	unlock_gate();
+	tell_own_bytes();
+	end(t, inside);
 }
 
 static void gate_pause(int on, int whole)
@@ -471,9 +502,12 @@ static void gate_pause(int on, int whole)
 		t->paused = on ? recorder.serial : 0;
 		return;
 	}
-	inside = lock_recorder(t);
-	recorder.whole_paused = on != 0;
-	unlock_recorder(t, inside);
+	/* An event that another thread has in hand is before it or after it: it looks once. */
+	inside = begin(t);
+	lock_gate();
+	__atomic_store_n(&recorder.whole_paused, on != 0, __ATOMIC_RELAXED);
+	unlock_gate();
+	end(t, inside);
 }
 
 static void gate_join(void)
@@ -483,18 +517,15 @@ static void gate_join(void)
 
 static void gate_iteration(void)
 {
-	struct mew_segment *segment = recorder.client.segment;
-
 	if (is_on() && __atomic_load_n(&recorder.phase, __ATOMIC_RELAXED) == MEW_GATE_WINDOW)
-		mew_iterations_next(&segment->iterations, &segment->live_bytes);
+		mew_counters_iterate(&recorder.counters);
 }
 
 static uint64_t gate_n_hooked(void)
 {
 	uint64_t n = mew_recorder_thread.n_calls;
 
-	return is_on() ? n + __atomic_load_n(&recorder.client.segment->n_hooked, __ATOMIC_RELAXED)
-		       : n;
+	return is_on() ? n + mew_segment_n_hooked(recorder.client.segment) : n;
 }
 
 __attribute__((visibility("default"))) extern const struct mew_gate mew_heap_gate;
@@ -513,14 +544,8 @@ const struct mew_gate mew_heap_gate = {
 
 static void count_fork(void)
 {
-	struct mew_recorder_thread *t = &mew_recorder_thread;
-	uint32_t inside;
-
-	if (!is_on() || recorder.phase != MEW_GATE_WINDOW)
-		return;
-	inside = lock_recorder(t);
-	recorder.client.segment->forked++;
-	unlock_recorder(t, inside);
+	if (is_on() && __atomic_load_n(&recorder.phase, __ATOMIC_RELAXED) == MEW_GATE_WINDOW)
+		__atomic_fetch_add(&recorder.client.segment->forked, 1, __ATOMIC_RELAXED);
 }
 
 static int start(const char *path)

@@ -7,81 +7,81 @@
 
 #include "base/hash.h"
 
-#define FIRST_SLOTS 4096u
+#define FIRST_SLOTS 1024u
 
-/* What tells a node from its siblings. Only a leaf has flags and an entry, so a call site that is
- * both a leaf and a caller has two nodes. */
-struct key {
-	uint64_t pc;
-	uint32_t parent;
-	uint32_t flags;
-	uint32_t entry;
-};
-
-static uint64_t key_hash(const struct key *k)
+static uint64_t key_hash(const struct mew_tree_key *k)
 {
-	return mew_hash_u64(k->pc + (((uint64_t)k->parent << 8) ^ (k->flags << 4) ^ k->entry) *
-					    0x9e3779b97f4a7c15u);
+	return mew_hash_u64(k->pc +
+			    (((uint64_t)k->parent << 8) ^ ((uint64_t)k->flags << 4) ^ k->entry) *
+				    0x9e3779b97f4a7c15u);
 }
 
-static int node_is(const struct mew_segment_node *n, const struct key *k)
+static int node_is(const struct mew_segment_node *n, const struct mew_tree_key *k)
 {
 	return n->pc == k->pc && n->parent == k->parent && n->flags == k->flags &&
 	       n->entry == k->entry;
 }
 
-/* Addresses in the tree are looked up at pc - 1. */
-static uint64_t stack_pc(const struct mew_tree_stack *stack, uint32_t i)
+/* The slot of the key, or the empty one where it belongs. A slot changes once, from empty. */
+static uint32_t *find_slot(struct mew_tree_index *index, const struct mew_segment *segment,
+			   const struct mew_tree_key *k)
 {
-	return stack->pcs[i] + ((stack->exact[i / 64] >> (i % 64)) & 1);
+	uint32_t i = (uint32_t)key_hash(k) & (index->n_slots - 1), id;
+
+	while ((id = __atomic_load_n(&index->slots[i], __ATOMIC_ACQUIRE)) &&
+	       !node_is(&segment->nodes[id], k))
+		i = (i + 1) & (index->n_slots - 1);
+	return &index->slots[i];
 }
 
-static uint32_t *find_slot(uint32_t *slots, uint32_t n_slots, const struct mew_segment *segment,
-			   const struct key *k)
+static size_t index_bytes(uint32_t n_slots)
 {
-	uint32_t i = (uint32_t)key_hash(k) & (n_slots - 1);
+	return sizeof(struct mew_tree_index) + n_slots * sizeof(uint32_t);
+}
 
-	while (slots[i] && !node_is(&segment->nodes[slots[i]], k))
-		i = (i + 1) & (n_slots - 1);
-	return &slots[i];
+static struct mew_tree_index *index_new(struct mew_tree *tree, uint32_t n_slots)
+{
+	struct mew_tree_index *index = mew_pages_map(tree->pages, index_bytes(n_slots));
+
+	if (index)
+		index->n_slots = n_slots;
+	return index;
 }
 
 /* At three quarters: twice as many. Without memory the index fills up to its last empty slot. */
 static int make_room(struct mew_tree *tree)
 {
 	struct mew_segment *segment = tree->segment;
+	struct mew_tree_index *old = tree->index, *index;
 	uint32_t n_used = segment->n_nodes - 2;
-	uint32_t n_slots = tree->n_slots * 2;
-	uint32_t *slots;
 
 	if (segment->n_nodes >= tree->cap_nodes)
 		return -ENOSPC;
-	if (n_used < tree->n_slots / 4 * 3)
+	if (n_used < old->n_slots / 4 * 3)
 		return 0;
-	slots = mew_pages_map(tree->pages, n_slots * sizeof(*slots));
-	if (!slots)
-		return n_used + 1 < tree->n_slots ? 0 : -ENOMEM;
+	index = index_new(tree, old->n_slots * 2);
+	if (!index)
+		return n_used + 1 < old->n_slots ? 0 : -ENOMEM;
+	index->older = old;
 	for (uint32_t i = 2; i < segment->n_nodes; i++) {
 		const struct mew_segment_node *n = &segment->nodes[i];
-		struct key k = {n->pc, n->parent, n->flags, n->entry};
+		struct mew_tree_key k = {n->pc, n->parent, n->flags, n->entry};
 
-		*find_slot(slots, n_slots, segment, &k) = i;
+		*find_slot(index, segment, &k) = i;
 	}
-	mew_pages_unmap(tree->pages, tree->slots, tree->n_slots * sizeof(*slots));
-	tree->slots = slots;
-	tree->n_slots = n_slots;
+	__atomic_store_n(&tree->index, index, __ATOMIC_RELEASE);
 	return 0;
 }
 
-static uint32_t child(struct mew_tree *tree, const struct key *k)
+/* The caller holds the lock. */
+static uint32_t add(struct mew_tree *tree, const struct mew_tree_key *k)
 {
 	struct mew_segment *segment = tree->segment;
-	uint32_t *slot = find_slot(tree->slots, tree->n_slots, segment, k);
+	uint32_t *slot = find_slot(tree->index, segment, k), id = *slot;
 	struct mew_segment_node *n;
-	uint32_t id;
 
-	if (*slot)
-		return *slot;
+	if (id)
+		return id;
 	if (make_room(tree))
 		return MEW_TREE_LOST;
 	id = segment->n_nodes;
@@ -90,8 +90,9 @@ static uint32_t child(struct mew_tree *tree, const struct key *k)
 	n->flags = k->flags;
 	n->pc = k->pc;
 	n->entry = k->entry;
-	*find_slot(tree->slots, tree->n_slots, segment, k) = id;
+	/* Before anybody counts there. */
 	__atomic_store_n(&segment->n_nodes, id + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(find_slot(tree->index, segment, k), id, __ATOMIC_RELEASE);
 	return id;
 }
 
@@ -100,15 +101,15 @@ int mew_tree_init(struct mew_tree *tree, struct mew_segment *segment, uint64_t s
 {
 	uint64_t room;
 
-	*tree = (struct mew_tree){.segment = segment, .pages = pages, .n_slots = FIRST_SLOTS};
+	*tree = (struct mew_tree){.segment = segment, .pages = pages};
 	if (segment_bytes < sizeof(*segment))
 		return -EINVAL;
 	room = (segment_bytes - sizeof(*segment)) / sizeof(segment->nodes[0]);
 	if (room <= 2)
 		return -EINVAL;
 	tree->cap_nodes = room < MEW_SEGMENT_NODES ? (uint32_t)room : MEW_SEGMENT_NODES;
-	tree->slots = mew_pages_map(pages, FIRST_SLOTS * sizeof(*tree->slots));
-	if (!tree->slots)
+	tree->index = index_new(tree, FIRST_SLOTS);
+	if (!tree->index)
 		return -ENOMEM;
 	segment->cap_nodes = tree->cap_nodes;
 	segment->n_nodes = 2;
@@ -117,41 +118,29 @@ int mew_tree_init(struct mew_tree *tree, struct mew_segment *segment, uint64_t s
 
 void mew_tree_done(struct mew_tree *tree)
 {
-	if (!tree || !tree->slots)
+	struct mew_tree_index *older;
+
+	if (!tree)
 		return;
-	mew_pages_unmap(tree->pages, tree->slots, tree->n_slots * sizeof(*tree->slots));
-	tree->slots = NULL;
+	for (; tree->index; tree->index = older) {
+		older = tree->index->older;
+		mew_pages_unmap(tree->pages, tree->index, index_bytes(tree->index->n_slots));
+	}
 }
 
-uint32_t mew_tree_intern(struct mew_tree *tree, const struct mew_tree_stack *stack)
+uint32_t mew_tree_child(struct mew_tree *tree, const struct mew_tree_key *k)
 {
-	uint32_t node = MEW_TREE_ROOT;
+	struct mew_tree_index *index = __atomic_load_n(&tree->index, __ATOMIC_ACQUIRE);
+	uint32_t id;
 
-	for (uint32_t i = stack->n; i-- > 0;) {
-		struct key k = {.pc = stack_pc(stack, i), .parent = node};
-
-		if (i == 0) {
-			k.flags = stack->flags;
-			k.entry = stack->entry;
-		}
-		node = child(tree, &k);
-		if (node == MEW_TREE_LOST)
-			return MEW_TREE_LOST;
-	}
-	return node == MEW_TREE_ROOT ? MEW_TREE_LOST : node;
-}
-
-int mew_tree_matches(const struct mew_tree *tree, uint32_t node, const struct mew_tree_stack *stack)
-{
-	const struct mew_segment_node *nodes = tree->segment->nodes;
-
-	if (node <= MEW_TREE_LOST || nodes[node].flags != stack->flags ||
-	    nodes[node].entry != stack->entry)
-		return 0;
-	for (uint32_t i = 0; i < stack->n; i++) {
-		if (node == MEW_TREE_ROOT || nodes[node].pc != stack_pc(stack, i))
-			return 0;
-		node = nodes[node].parent;
-	}
-	return node == MEW_TREE_ROOT;
+	if (k->parent == MEW_TREE_LOST)
+		return MEW_TREE_LOST;
+	id = __atomic_load_n(find_slot(index, tree->segment, k), __ATOMIC_ACQUIRE);
+	if (id)
+		return id;
+	/* New, or in an index that has replaced this one. */
+	mew_lock_acquire(&tree->lock);
+	id = add(tree, k);
+	mew_lock_release(&tree->lock);
+	return id;
 }

@@ -133,7 +133,7 @@ static uint64_t allocations(const struct heap_case *k)
 
 	for (size_t i = 0; i < k->n_hooks; i++)
 		if (counts(k, &k->hooks[i]))
-			n += mew_hook_segment(&k->hooks[i])->total_allocations;
+			n += mew_segment_sum(mew_hook_segment(&k->hooks[i])).allocations;
 	return n;
 }
 
@@ -190,19 +190,20 @@ static int fill(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
 	row->first_iteration_allocations = k->first;
 	for (size_t i = 0; i < k->n_hooks; i++) {
 		const struct mew_segment *g = mew_hook_segment(&k->hooks[i]);
+		struct mew_segment_sum sum;
 
 		if (!counts(k, &k->hooks[i]))
 			continue;
-		row->total_allocations += g->total_allocations;
-		row->allocated_bytes += g->allocated_bytes;
-		row->frees += g->frees;
-		row->temporary += g->temporary;
-		row->foreign_frees += g->foreign_frees;
+		sum = mew_segment_sum(g);
+		row->total_allocations += sum.allocations;
+		row->allocated_bytes += sum.bytes;
+		row->frees += sum.frees;
+		row->temporary += sum.temporary;
+		row->foreign_frees += sum.foreign_frees;
 		row->first_iteration_allocations += g->first_iteration_allocations;
 		row->lost += g->lost;
-		row->leaked_bytes =
-			g->closed ? g->held_bytes : g->live_bytes; /* of the last image */
-		facts->broken += g->broken;
+		row->leaked_bytes = sum.live_bytes; /* of the last image */
+		facts->broken += sum.broken;
 		facts->n_children += g->forked;
 		facts->n_threads =
 			g->n_threads > facts->n_threads ? (unsigned)g->n_threads : facts->n_threads;
@@ -225,7 +226,7 @@ static int fill(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
 static int hook_is_blind(const struct heap_case *k)
 {
 	for (size_t i = 0; i < k->n_hooks; i++)
-		if (counts(k, &k->hooks[i]) && mew_hook_segment(&k->hooks[i])->n_hooked)
+		if (counts(k, &k->hooks[i]) && mew_segment_n_hooked(mew_hook_segment(&k->hooks[i])))
 			return 0;
 	return 1;
 }

@@ -137,8 +137,7 @@ static uint32_t collect_chain(struct mew_collect *c, const struct mew_segment *s
 
 static int has_figures(const struct mew_segment *s, const struct mew_segment_node *n)
 {
-	return n->allocations || n->frees || n->held_bytes || n->live_bytes ||
-	       mew_segment_at_peak(s, n);
+	return n->allocations || n->frees || n->live_bytes || mew_segment_at_peak(s, n);
 }
 
 /* The entry point as people write it: operator new(unsigned long). */
@@ -176,7 +175,7 @@ static int take_node(const struct mew_segment *s, uint32_t i, struct mew_session
 	v->temporary += n->temporary;
 	if (with_peak)
 		v->peak_bytes += mew_segment_at_peak(s, n);
-	v->held_bytes += s->closed ? n->held_bytes : n->live_bytes;
+	v->held_bytes += n->live_bytes;
 	return 0;
 }
 

@@ -17,10 +17,8 @@ static struct mew_iterations *iterations_new(void)
 /* An iteration whose mark is `mark`, that leaves nothing. */
 static void iterate(struct mew_iterations *it, int64_t mark)
 {
-	const int64_t none = 0;
-
 	mew_iterations_note(it, mark);
-	mew_iterations_next(it, &none);
+	mew_iterations_next(it, 0);
 }
 
 static void an_iteration_begins_with_what_is_live_then(void **state)
@@ -30,16 +28,16 @@ static void an_iteration_begins_with_what_is_live_then(void **state)
 
 	(void)state;
 	mew_iterations_note(it, 1000); /* before the loop */
-	mew_iterations_begin(it, &live);
+	mew_iterations_begin(it, live);
 	live = 10; /* a free: no mark */
-	mew_iterations_next(it, &live);
+	mew_iterations_next(it, live);
 	assert_int_equal(it->n, 1);
 	assert_int_equal(it->least, 40);
 	mew_iterations_note(it, 90);
 	mew_iterations_note(it, 70);
 	live = 20;
-	mew_iterations_next(it, &live);
-	mew_iterations_next(it, &live);
+	mew_iterations_next(it, live);
+	mew_iterations_next(it, live);
 	assert_int_equal(it->n, 3);
 	assert_int_equal(it->least, 20);
 	assert_int_equal(it->most, 90);

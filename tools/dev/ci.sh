@@ -54,6 +54,14 @@ build_strictly()
 	configure_in "$dir" --enable-werror "$@" && build_in "$dir" && build_in "$dir" check-unit
 }
 
+# What threads of the benchmark do in the heap hook at once, without a race.
+check_threads()
+{
+	dir=$ci/build-thread
+	configure_in "$dir" CC=gcc --enable-sanitizers=thread &&
+		build_in "$dir" tests/unit/test_heap_model && "$dir/tests/unit/test_heap_model"
+}
+
 run_shellcheck()
 {
 	# shellcheck disable=SC2046 # the names hold no blanks
@@ -147,6 +155,7 @@ check format make -C build check-format
 check gcc-werror build_strictly gcc CC=gcc CXX=g++
 check clang-werror build_strictly clang CC=clang CXX=clang++
 check sanitizers build_strictly sanitizers CC=gcc --enable-sanitizers=address,undefined
+check threads check_threads
 check valgrind make -C "$ci/build-gcc" check-valgrind
 check hundred-kills one_test killed MEW_KILLS=100
 check walk-oracle one_test walk_oracle MEW_ORACLE_SAMPLES=10000
