@@ -474,6 +474,8 @@ static void gate_phase(enum mew_gate_phase phase)
 	if (phase != recorder.phase) {
 		/* Each event of another thread is wholly before or wholly after this. */
 		mew_live_lock(&recorder.counters.live);
+		recorder.client.segment->shards[0].n_hooked += t->n_calls;
+		t->n_calls = 0;
 		if (recorder.phase == MEW_GATE_WINDOW)
 			mew_counters_close(&recorder.counters);
 		if (phase == MEW_GATE_WINDOW)
