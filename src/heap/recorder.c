@@ -10,6 +10,7 @@
 
 #include "channel/forkmark.h"
 #include "channel/gate.h"
+#include "heap/child.h"
 #include "heap/client.h"
 #include "heap/lock.h"
 #include "heap/mapped.h"
@@ -544,9 +545,9 @@ const struct mew_gate mew_heap_gate = {
 
 /* ---- start ---- */
 
-static void count_fork(void)
+void mew_recorder_forked(void)
 {
-	if (is_on() && __atomic_load_n(&recorder.phase, __ATOMIC_RELAXED) == MEW_GATE_WINDOW)
+	if (is_on() && is_in(&mew_recorder_thread, MEW_GATE_WINDOW))
 		__atomic_fetch_add(&recorder.client.segment->forked, 1, __ATOMIC_RELAXED);
 }
 
@@ -575,7 +576,7 @@ static int start(const char *path)
 	recorder.scratches = recorder.pages.map(SCRATCHES * sizeof(*recorder.scratches));
 	if (!recorder.scratches)
 		return -ENOMEM;
-	rc = -pthread_atfork(NULL, count_fork, NULL);
+	rc = -pthread_atfork(NULL, mew_recorder_forked, NULL);
 	if (rc)
 		return rc;
 	segment->new_goes_by = mew_real_new_is_own() ? MEW_NEW_UNKNOWN : MEW_NEW_HOOKED;
@@ -590,6 +591,7 @@ static __attribute__((constructor)) void construct(void)
 
 	mew_real_find();
 	mew_mmap_find();
+	mew_child_find();
 	if (path && *path)
 		recorder.status = start(path);
 	if (is_on() && recorder.client.is_whole) {

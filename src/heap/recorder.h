@@ -69,6 +69,9 @@ void mew_recorder_mapped(const void *p, size_t bytes);
 void mew_recorder_unmapped(const void *p, size_t bytes);
 void mew_recorder_maps_end(void);
 
+/* The process has made a child, or is about to. */
+void mew_recorder_forked(void);
+
 /* A module may have been unloaded. */
 void mew_recorder_closed(void);
 

@@ -78,6 +78,26 @@ for engine in cpu mem; do
 	pass "$engine: a spawned child is told"
 done
 
+# So are those of a case, whose environment has nothing of ours.
+cat >children.c <<'C'
+#include <mew/mew.h>
+#include <stdlib.h>
+
+MEW_BENCHMARK(children, state)
+{
+	MEW_LOOP(state) {
+		if (system("exit 0"))
+			mew_fail(state, "no shell");
+	}
+}
+MEW_MAIN();
+C
+"$CC" -O1 -I"$MEW_SRCDIR/include" children.c "$MEW_BUILDDIR/.libs/libmew.a" -lpthread -o children 2>log ||
+	broken "cannot build children: $(cat log)"
+run 0 "$MEW_PERF" mem --no-db -n 7 -o children.csv ./children
+grep -q '7 child processes not recorded' children.csv || fail "children of a case are not told" children.csv
+pass "mem: children of a case are told"
+
 # A program with the note that a wrapper starts is still a benchmark.
 cat >wrapper.sh <<SH
 #!/bin/sh

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * child.h: the C library's ways to a child process that run no handler of pthread_atfork():
+ * posix_spawn, system, popen, vfork, _Fork. They are counted, nothing else. A bare system call is
+ * not seen.
+ */
+#ifndef MEW_HEAP_CHILD_H
+#define MEW_HEAP_CHILD_H
+
+/* Find the real functions. From the constructor; an entry point that is called before does it. */
+void mew_child_find(void);
+
+#endif
