@@ -23,7 +23,7 @@ under()
 		shift
 	done
 	# shellcheck disable=SC2086
-	timeout 60 "$server" $mew_options -o figures "$hook_link" "$@" >out 2>err ||
+	timeout "${mew_limit:-60}" "$server" $mew_options -o figures "$hook_link" "$@" >out 2>err ||
 		fail "'$*' does not run under the hook" out err
 }
 

@@ -158,6 +158,7 @@ check sanitizers build_strictly sanitizers CC=gcc --enable-sanitizers=address,un
 check threads check_threads
 check valgrind make -C "$ci/build-gcc" check-valgrind
 check hundred-kills one_test killed MEW_KILLS=100
+check heap-stress one_test heap_stress MEW_STRESS=60
 check walk-oracle one_test walk_oracle MEW_ORACLE_SAMPLES=10000
 check install check_install
 check demo check_demo
