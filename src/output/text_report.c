@@ -178,7 +178,8 @@ static bool has_figures(const struct mew_pcase *c)
 	return c && mew_case_measured(c);
 }
 
-/* The next part of a head line, behind a colon or a comma. */
+/* The next part of a head line, behind a colon or a comma; a newline is where a line may end, since
+ * names and reasons come escaped. */
 static void part(struct mew_buffer *head, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -186,7 +187,7 @@ static void part(struct mew_buffer *head, const char *format, ...)
 {
 	va_list ap;
 
-	mew_buffer_puts(head, head->len && head->data[head->len - 1] == ':' ? " " : ", ");
+	mew_buffer_puts(head, head->len && head->data[head->len - 1] == ':' ? " " : ",\n");
 	va_start(ap, format);
 	mew_buffer_vprintf(head, format, ap);
 	va_end(ap);
@@ -194,9 +195,10 @@ static void part(struct mew_buffer *head, const char *format, ...)
 
 static void reason_part(struct mew_buffer *head, const char *side, const struct mew_pcase *c)
 {
-	if (c && c->result != MEW_RESULT_OK)
-		part(head, "%s %s: %s", side,
-		     c->result == MEW_RESULT_SKIPPED ? "skipped" : "failed", c->reason);
+	if (!c || c->result == MEW_RESULT_OK)
+		return;
+	part(head, "%s %s: ", side, c->result == MEW_RESULT_SKIPPED ? "skipped" : "failed");
+	mew_text_escape(head, c->reason);
 }
 
 static void heap_parts(struct mew_buffer *head, const struct mew_heap_row *row, const char *per)
@@ -243,17 +245,44 @@ static char mark_of(const struct mew_report_case *c)
 	return mark;
 }
 
+/* The parts in as few lines as hold them, those after the first one indented. */
+static void put_head(struct mew_buffer *out, char mark, char *parts, unsigned width)
+{
+	size_t line = out->len;
+	char *rest = NULL;
+
+	if (mark != ' ')
+		mew_buffer_printf(out, "%c ", mark);
+	for (char *at = strtok_r(parts, "\n", &rest); at; at = strtok_r(NULL, "\n", &rest)) {
+		size_t used = out->error ? 0 : mew_text_width(out->data + line);
+
+		if (at == parts) {
+			mew_buffer_puts(out, at);
+		} else if (width && used + 1 + mew_text_width(at) > width) {
+			mew_buffer_putc(out, '\n');
+			line = out->len;
+			mew_buffer_printf(out, "    %s", at);
+		} else {
+			mew_buffer_printf(out, " %s", at);
+		}
+	}
+	mew_buffer_putc(out, '\n');
+}
+
 /* "split_line: 514.8 ns/iter, 14 allocs/iter, ..." */
-static int head_line(const struct mew_report_case *c, bool whole, struct mew_buffer *out)
+static int head_line(const struct mew_report_case *c, bool whole, unsigned width,
+		     struct mew_buffer *out)
 {
 	const char *per = whole ? "" : "/iter";
 	struct mew_buffer head = MEW_BUFFER_INIT;
 	struct mew_cell cell;
 	int err;
 
-	mew_buffer_puts(&head, c->key);
-	if (*c->label)
-		mew_buffer_printf(&head, " %s", c->label);
+	mew_text_escape(&head, c->key);
+	if (*c->label) {
+		mew_buffer_putc(&head, ' ');
+		mew_text_escape(&head, c->label);
+	}
 	mew_buffer_putc(&head, ':');
 	if (has_figures(c->cpu))
 		part(&head, "%s%s", mew_cell_time(&cell, c->cpu->cpu.time_per_iteration_s), per);
@@ -263,10 +292,8 @@ static int head_line(const struct mew_report_case *c, bool whole, struct mew_buf
 		time_parts(&head, c);
 	reason_part(&head, "cpu", c->cpu);
 	reason_part(&head, "mem", c->heap);
-	if (mark_of(c) != ' ')
-		mew_buffer_printf(out, "%c ", mark_of(c));
-	mew_text_escape(out, head.data);
-	mew_buffer_putc(out, '\n');
+	if (!head.error)
+		put_head(out, mark_of(c), head.data, width);
 	err = head.error ? head.error : out->error;
 	mew_buffer_done(&head);
 	return err;
@@ -278,7 +305,7 @@ static int write_case(const struct mew_report *r, const struct mew_report_case *
 	struct mew_table_style style = {.width = o->width, .color = o->colour};
 	struct mew_table *t;
 	size_t cut = 0;
-	int err = head_line(c, is_whole(r), out);
+	int err = head_line(c, is_whole(r), o->width, out);
 
 	if (err || (!has_figures(c->cpu) && !has_figures(c->heap)))
 		return err;
