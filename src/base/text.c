@@ -191,6 +191,30 @@ static void collapse(struct mew_buffer *out, const char *s, size_t len)
 	}
 }
 
+/* Leaves out the inside of every outermost (...), which are parameters, but of (anonymous). */
+static void drop_parameters(struct mew_buffer *b)
+{
+	static const char anonymous[] = "(anonymous";
+	size_t depth = 0, to = 0, i;
+
+	for (i = 0; i < b->len; i++) {
+		if (!depth && !strncmp(b->data + i, anonymous, sizeof(anonymous) - 1)) {
+			while (i < b->len && b->data[i] != ')')
+				b->data[to++] = b->data[i++];
+			i--;
+			continue;
+		}
+		if (b->data[i] == ')' && depth)
+			depth--;
+		if (!depth)
+			b->data[to++] = b->data[i];
+		if (b->data[i] == '(')
+			depth++;
+	}
+	b->len = to;
+	b->data[to] = '\0';
+}
+
 /* Bytes at the start of s that take at most `width` columns, whole characters only. */
 static size_t head_bytes(const char *s, size_t len, size_t width)
 {
@@ -252,6 +276,8 @@ int mew_text_shorten(struct mew_buffer *out, const char *s, size_t width, bool *
 	} else {
 		cut = true;
 		collapse(&less, s, len);
+		if (!less.error && mew_text_width_n(less.data, less.len) > width)
+			drop_parameters(&less);
 		if (less.error)
 			out->error = out->error ? out->error : less.error;
 		else if (mew_text_width_n(less.data, less.len) <= width)

@@ -178,29 +178,40 @@ static void module_notes(struct notes *n)
 	free(modules);
 }
 
-static void shortened_note(struct notes *n)
+static void shortened_note(struct notes *n, size_t n_cut)
 {
-	struct mew_buffer scratch = MEW_BUFFER_INIT;
-	size_t n_cut = 0;
-
-	if (n->options->width && !mew_text_cases(n->session, n->options, &scratch, &n_cut) &&
-	    n_cut) {
-		mew_buffer_printf(&n->line, "hint: %zu name%s shortened; -w shows %s whole", n_cut,
-				  n_cut == 1 ? " is" : "s are", n_cut == 1 ? "it" : "them");
-		say(n);
-	}
-	mew_buffer_done(&scratch);
+	if (!n_cut)
+		return;
+	mew_buffer_printf(&n->line, "hint: %zu name%s shortened; -w shows %s whole", n_cut,
+			  n_cut == 1 ? " is" : "s are", n_cut == 1 ? "it" : "them");
+	say(n);
 }
 
 void mew_output_notes(const struct mew_session *s, const struct mew_output_options *o,
 		      mew_output_note_fn fn, void *arg)
 {
 	struct notes n = {s, o, fn, arg, MEW_BUFFER_INIT};
-	size_t i;
+	struct mew_buffer scratch = MEW_BUFFER_INIT;
+	size_t n_cut = 0, i;
 
 	for (i = 0; i < s->n_cases; i++)
 		case_notes(&n, &s->cases[i]);
 	module_notes(&n);
-	shortened_note(&n);
+	if (o->width && !mew_text_cases(s, o, &scratch, &n_cut))
+		shortened_note(&n, n_cut);
+	mew_buffer_done(&scratch);
+	mew_buffer_done(&n.line);
+}
+
+void mew_output_report_notes(const struct mew_report *r, const struct mew_output_options *o,
+			     mew_output_note_fn fn, void *arg)
+{
+	struct notes n = {NULL, o, fn, arg, MEW_BUFFER_INIT};
+	struct mew_buffer scratch = MEW_BUFFER_INIT;
+	size_t n_cut = 0;
+
+	if (o->width && !mew_text_report(r, o, &scratch, &n_cut))
+		shortened_note(&n, n_cut);
+	mew_buffer_done(&scratch);
 	mew_buffer_done(&n.line);
 }

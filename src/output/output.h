@@ -53,6 +53,10 @@ typedef void (*mew_output_note_fn)(void *arg, const char *line);
 void mew_output_notes(const struct mew_session *s, const struct mew_output_options *o,
 		      mew_output_note_fn fn, void *arg);
 
+/* The same for a table of a report: shortened names. */
+void mew_output_report_notes(const struct mew_report *r, const struct mew_output_options *o,
+			     mew_output_note_fn fn, void *arg);
+
 /* report --stacks: the hottest stacks of each case, or those that hold the peak, or what is held at
  * the loop's end. */
 int mew_output_stacks(const struct mew_report *r, enum mew_stack_view view,

@@ -106,6 +106,18 @@ static void then_template_arguments_collapse(void **state)
 	assert_short("call<f()->int>()", 10, "call<>()", true);
 }
 
+static void then_parameters_go(void **state)
+{
+	(void)state;
+	assert_short("ns::insert(std::pair<int, int> const&, char*) (o.h:1)", 12, "ns::insert()",
+		     true);
+	assert_short("a::(anonymous)::operator()(int (*)(char)) const", 34,
+		     "a::(anonymous)::operator()() const", true);
+	assert_short("(anonymous namespace)::f(int)", 26, "(anonymous namespace)::f()", true);
+	assert_short("unbalanced(int", 13, "unbalanced(", true);
+	assert_short("unbalanced)int(x)", 16, "unbalanced)int()", true);
+}
+
 static void at_last_the_middle_is_cut(void **state)
 {
 	(void)state;
@@ -168,6 +180,7 @@ int main(void)
 		cmocka_unit_test(a_name_that_fits_is_whole),
 		cmocka_unit_test(the_location_goes_first_and_is_no_cut),
 		cmocka_unit_test(then_template_arguments_collapse),
+		cmocka_unit_test(then_parameters_go),
 		cmocka_unit_test(at_last_the_middle_is_cut),
 		cmocka_unit_test(a_cut_never_splits_a_character),
 		cmocka_unit_test(a_word_is_quoted_as_a_shell_reads_it),

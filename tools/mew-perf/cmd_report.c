@@ -366,14 +366,19 @@ static int show(const struct mew_options *o, const struct mew_report *r)
 {
 	struct mew_output_input in = {.report = r};
 	struct mew_output_options how;
+	int status;
 
 	mew_results_options(o, &how);
 	if (top_given)
 		how.top = top;
 	if (!o->table_given)
 		how.table = MEW_TABLE_FUNCTIONS;
-	return stacks_given ? show_stacks(o, r, &how)
-			    : mew_results_write(o, &in, &how, MEW_RESULTS_ALL);
+	if (stacks_given)
+		return show_stacks(o, r, &how);
+	status = mew_results_write(o, &in, &how, MEW_RESULTS_ALL);
+	if (mew_results_text(o))
+		mew_output_report_notes(r, &how, mew_results_note, NULL);
+	return status;
 }
 
 static void warn(const char *side, const struct mew_pcase *c)

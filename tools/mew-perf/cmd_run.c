@@ -92,6 +92,8 @@ static int report(const struct mew_options *o, const struct mew_session *cpu,
 	mew_results_options(o, &how);
 	how.hint_command = "mew-perf report";
 	status = mew_results_write(o, &in, &how, MEW_RESULTS_ALL);
+	if (mew_results_text(o))
+		mew_output_report_notes(r, &how, mew_results_note, NULL);
 	mew_report_free(r);
 	return status;
 }

@@ -227,12 +227,6 @@ int mew_profiling_run(struct mew_profiling *p, enum mew_session_kind kind, struc
 	return !status && any_failed(*ret) ? MEW_EXIT_FAILED : status;
 }
 
-static void output_note(void *arg, const char *line)
-{
-	(void)arg;
-	mew_say_note("%s", line);
-}
-
 int mew_profiling_show(struct mew_profiling *p, const struct mew_session *s,
 		       enum mew_results_where where)
 {
@@ -246,7 +240,7 @@ int mew_profiling_show(struct mew_profiling *p, const struct mew_session *s,
 	how.hint_command = hint.data;
 	how.hint_program = p->command.data;
 	status = mew_results_write(p->options, &in, &how, where);
-	mew_output_notes(s, &how, output_note, NULL);
+	mew_output_notes(s, &how, mew_results_note, NULL);
 	mew_buffer_done(&hint);
 	return status;
 }

@@ -191,6 +191,12 @@ int mew_results_write(const struct mew_options *o, const struct mew_output_input
 	return status;
 }
 
+void mew_results_note(void *arg, const char *line)
+{
+	(void)arg;
+	mew_say_note("%s", line);
+}
+
 int mew_results_print(const struct mew_buffer *text)
 {
 	struct mew_error error = {0};

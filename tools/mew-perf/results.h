@@ -25,6 +25,9 @@ enum mew_results_where {
 	MEW_RESULTS_ALL = 3,
 };
 
+/* For the note functions of output.h: a line on stderr. */
+void mew_results_note(void *arg, const char *line);
+
 /* Does text go to standard output? */
 int mew_results_text(const struct mew_options *o);
 
