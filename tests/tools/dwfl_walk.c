@@ -14,9 +14,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "unwind/cpu.h"
+
 #define MAPPINGS_MAX 256
 #define RED_ZONE 128
 #define TID 1
+#define RETURN_COLUMN (MEW_CPU_HAS_LR ? MEW_CPU_LR : MEW_CPU_PC)
 
 struct mapping {
 	char *path; /* owned */
@@ -163,7 +166,11 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 {
 	const struct dwfl_walk *w = arg;
 
-	return dwfl_thread_state_registers(thread, 0, 17, w->stack->regs);
+	/* Where the pc is none of DWARF's registers, it goes by itself. */
+	if (MEW_CPU_HAS_LR)
+		dwfl_thread_state_register_pc(thread, w->stack->regs[MEW_CPU_PC]);
+	return dwfl_thread_state_registers(thread, 0, MEW_CPU_REGS - MEW_CPU_HAS_LR,
+					   w->stack->regs);
 }
 
 static bool read_memory(Dwfl *dwfl, Dwarf_Addr at, Dwarf_Word *ret, void *arg)
@@ -287,7 +294,7 @@ static enum dwfl_walk_end find_end(struct dwfl_walk *w, int status)
 
 	if (!row)
 		return DWFL_WALK_NO_CFI;
-	undefined = !dwarf_frame_register(row, 16, mem, &ops, &n) && !n && ops == mem;
+	undefined = !dwarf_frame_register(row, RETURN_COLUMN, mem, &ops, &n) && !n && ops == mem;
 	free(row);
 	if (undefined)
 		return DWFL_WALK_OUTERMOST;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dwfl_walk.h: the walk over a copied stack as libdwfl does it: the other opinion of walk_oracle.
- * Shares no code with src/unwind; finds a file's place in the process by itself.
+ * Shares no code with src/unwind but the numbers of registers; finds a file's place in the process
+ * by itself.
  */
 #ifndef MEW_TESTS_DWFL_WALK_H
 #define MEW_TESTS_DWFL_WALK_H
@@ -28,7 +29,7 @@ struct dwfl_walk_result {
 };
 
 struct dwfl_walk_stack {
-	const uint64_t *regs; /* 17 by DWARF number */
+	const uint64_t *regs; /* MEW_CPU_REGS by DWARF number */
 	uint64_t lo, hi;
 	const uint8_t *bytes; /* of [lo, hi) */
 };

@@ -28,6 +28,7 @@
 #include "kernel/record.h"
 #include "kernel/whole.h"
 #include "session/sample.h"
+#include "unwind/cpu.h"
 #include "unwind/modules.h"
 #include "unwind/walk.h"
 
@@ -259,7 +260,7 @@ static void show(struct oracle *o, size_t at, const struct mew_walk_result *ours
 	uint32_t i;
 
 	printf("# sample %zu: sp %#" PRIx64 ", %u bytes of stack; ours ends: %s, libdwfl's: %s\n",
-	       at, r->regs[7], r->stack_bytes, our_end(ours), their_end(theirs));
+	       at, r->regs[MEW_CPU_SP], r->stack_bytes, our_end(ours), their_end(theirs));
 	for (i = 0; i < ours->n_frames || i < theirs->n_frames; i++) {
 		uint64_t a = i < ours->n_frames ? ours->pcs[i] : 0;
 		uint64_t b = i < theirs->n_frames ? theirs->pcs[i] : 0;
