@@ -12,45 +12,26 @@
 
 #include "base/array.h"
 #include "unwind/cpu.h"
+#include "unwind/frames.h"
 #include "unwind/row.h"
 #include "unwind/stub.h"
 
 /*
- * libdw runs an FDE's program from its start for each row, so a row costs as much as it has rows
- * before it. What a file may cost in all is bounded: real ones stay a hundred times below.
+ * libdw runs an FDE's program from its start for each row. What a file may cost in all is bounded,
+ * in instructions: real ones stay a hundred times below.
  */
 #define STEPS_MAX (256u << 20)
-
-/* DW_EH_PE_*, Linux Standard Base, Core specification, 10.5.1 */
-enum {
-	PE_absptr = 0x00,
-	PE_udata2 = 0x02,
-	PE_udata4 = 0x03,
-	PE_udata8 = 0x04,
-	PE_sdata2 = 0x0a,
-	PE_sdata4 = 0x0b,
-	PE_sdata8 = 0x0c,
-	PE_pcrel = 0x10,
-	PE_omit = 0xff,
-};
 
 struct range {
 	uint64_t lo, hi;             /* vaddr */
 	const struct mew_rule *rule; /* of all of it; NULL: it has CFI */
-};
-
-/* One section of CFI, and what of it the list of ranges needs. */
-struct section {
-	Elf *elf;
-	Elf_Data *data;
-	uint64_t vaddr;
-	bool eh;
-	Dwarf_Off cie_off; /* of the CIE read last; -1: none */
-	uint8_t encoding;  /* of its FDEs' addresses */
+	size_t n_ops;                /* of its program; libdw runs it for each row */
 };
 
 struct reader {
-	struct section section;
+	Elf *elf;
+	struct mew_frames frames;
+	Dwarf *dwarf; /* of .debug_frame; NULL: cfi is of .eh_frame */
 	Dwarf_CFI *cfi;
 	struct range *ranges; /* owned: one an FDE or stub */
 	size_t n_ranges, cap_ranges;
@@ -62,142 +43,28 @@ struct reader {
 	struct mew_cfi out;
 };
 
-static size_t encoded_bytes(uint8_t encoding)
-{
-	switch (encoding & 0x0f) {
-	case PE_udata2:
-	case PE_sdata2:
-		return 2;
-	case PE_udata4:
-	case PE_sdata4:
-		return 4;
-	case PE_absptr:
-	case PE_udata8:
-	case PE_sdata8:
-		return 8;
-	default:
-		return 0;
-	}
-}
-
-/* A value of that format at p, with no base added yet. */
-static uint64_t encoded_value(const uint8_t *p, uint8_t encoding)
-{
-	uint64_t u = 0;
-
-	memcpy(&u, p, encoded_bytes(encoding));
-	switch (encoding & 0x0f) {
-	case PE_sdata2:
-		return (uint64_t)(int64_t)(int16_t)u;
-	case PE_sdata4:
-		return (uint64_t)(int64_t)(int32_t)u;
-	default:
-		return u;
-	}
-}
-
-/* How the FDEs of the CIE at `off` encode addresses. */
-static uint8_t cie_encoding(struct section *s, Dwarf_Off off)
-{
-	const unsigned char *ident = (const unsigned char *)elf_getident(s->elf, NULL);
-	Dwarf_CFI_Entry entry;
-	Dwarf_Off next;
-	const uint8_t *p, *end;
-	const char *a;
-
-	if (!s->eh)
-		return PE_absptr;
-	if (off == s->cie_off)
-		return s->encoding;
-	s->cie_off = off;
-	s->encoding = PE_omit;
-	if (off >= s->data->d_size || dwarf_next_cfi(ident, s->data, s->eh, off, &next, &entry) ||
-	    !dwarf_cfi_cie_p(&entry))
-		return PE_omit;
-	a = entry.cie.augmentation;
-	if (*a != 'z') {
-		if (!*a)
-			s->encoding = PE_absptr;
-		return s->encoding;
-	}
-	p = entry.cie.augmentation_data;
-	end = p + entry.cie.augmentation_data_size;
-	for (a++; *a; a++) {
-		uint8_t encoding = 0;
-
-		if (*a == 'S' || *a == 'B')
-			continue;
-		if ((*a != 'L' && *a != 'P' && *a != 'R') || !p || p >= end)
-			return PE_omit;
-		encoding = *p++;
-		if (*a == 'P')
-			p += encoded_bytes(encoding);
-		if (*a == 'R') {
-			s->encoding = encoding;
-			return encoding;
-		}
-	}
-	s->encoding = PE_absptr;
-	return PE_absptr;
-}
-
-/* The addresses that an FDE covers. */
-static bool fde_range(struct section *s, const Dwarf_FDE *fde, struct range *ret)
-{
-	uint8_t encoding = cie_encoding(s, fde->CIE_pointer);
-	size_t bytes = encoded_bytes(encoding);
-	uint8_t base = encoding & 0xf0;
-
-	if (encoding == PE_omit || !bytes || (base && base != PE_pcrel) ||
-	    (size_t)(fde->end - fde->start) < 2 * bytes)
-		return false;
-	ret->lo = encoded_value(fde->start, encoding);
-	if (base == PE_pcrel)
-		ret->lo += s->vaddr + (uint64_t)(fde->start - (const uint8_t *)s->data->d_buf);
-	ret->hi = encoded_value(fde->start + bytes, encoding & ~8);
-	return ret->hi && !__builtin_add_overflow(ret->lo, ret->hi, &ret->hi);
-}
-
 static int read_ranges(struct reader *r)
 {
-	struct section *s = &r->section;
-	const unsigned char *ident = (const unsigned char *)elf_getident(s->elf, NULL);
-	Dwarf_Off off = 0, next;
+	struct mew_frames_range range;
+	enum mew_frames_entry entry;
+	uint64_t off = 0;
 
-	while (off + 4 < s->data->d_size) {
-		Dwarf_CFI_Entry entry;
-		struct range range = {0};
-		int rc;
-
-		next = (Dwarf_Off)-1;
-		rc = dwarf_next_cfi(ident, s->data, s->eh, off, &next, &entry);
-		if (rc > 0) {
-			off += 4; /* a terminator; linkers leave some in the middle */
+	while ((entry = mew_frames_next(&r->frames, &off, &range)) != MEW_FRAMES_END) {
+		r->out.n_bad += entry == MEW_FRAMES_BAD;
+		/* Below is code that the linker threw away. */
+		if (entry != MEW_FRAMES_FDE || range.lo < r->out.base_vaddr)
 			continue;
-		}
-		if (rc == 0 && !dwarf_cfi_cie_p(&entry)) {
-			if (!fde_range(s, &entry.fde, &range)) {
-				r->out.n_bad++;
-			} else if (range.lo < r->out.base_vaddr) {
-				/* Code that the linker threw away. */
-			} else {
-				if (MEW_ARRAY_PUSH(r->ranges, r->n_ranges, r->cap_ranges))
-					return -ENOMEM;
-				r->ranges[r->n_ranges++] = range;
-			}
-		} else if (rc < 0) {
-			r->out.n_bad++;
-		}
-		if (next == (Dwarf_Off)-1 || next <= off)
-			break;
-		off = next;
+		if (MEW_ARRAY_PUSH(r->ranges, r->n_ranges, r->cap_ranges))
+			return -ENOMEM;
+		r->ranges[r->n_ranges++] =
+			(struct range){.lo = range.lo, .hi = range.hi, .n_ops = range.n_ops};
 	}
 	return 0;
 }
 
 static int add_stubs(struct reader *r)
 {
-	size_t n = mew_stubs_find(r->section.elf, r->stubs), i;
+	size_t n = mew_stubs_find(r->elf, r->stubs), i;
 
 	for (i = 0; i < n; i++) {
 		if (r->stubs[i].lo < r->out.base_vaddr)
@@ -251,7 +118,7 @@ static int push(struct reader *r, uint64_t vaddr, struct mew_rule rule)
 static int read_rows(struct reader *r, const struct range *range)
 {
 	static const struct mew_rule unsaid = {.cfa = MEW_CFA_EVALUATE, .cfa_off = -1};
-	uint64_t at = range->lo, n_rows = 0;
+	uint64_t at = range->lo;
 	int rc = 0;
 
 	while (!rc && at < range->hi) {
@@ -261,7 +128,7 @@ static int read_rows(struct reader *r, const struct range *range)
 		bool signal = false;
 		int ra_regno;
 
-		r->n_steps += ++n_rows;
+		r->n_steps += range->n_ops + 1;
 		if (r->n_steps > STEPS_MAX || dwarf_cfi_addrframe(r->cfi, at, &frame)) {
 			r->out.n_bad++;
 			return push(r, at, unsaid);
@@ -300,9 +167,10 @@ static int read_rules(struct reader *r)
 	size_t i;
 	int rc = 0;
 
+	if (!r->n_ranges)
+		return 0;
 	qsort(r->ranges, r->n_ranges, sizeof(*r->ranges), compare_ranges);
-	if (r->n_ranges)
-		rc = read_gap(r, 0, r->ranges[0].lo);
+	rc = read_gap(r, 0, r->ranges[0].lo);
 	for (i = 0; !rc && i < r->n_ranges; i++) {
 		struct range range = r->ranges[i];
 		uint64_t next = i + 1 < r->n_ranges ? r->ranges[i + 1].lo : UINT64_MAX;
@@ -375,26 +243,51 @@ static int check_elf(Elf *elf, uint64_t *ret_base, uint64_t *ret_entry, struct m
 	return 0;
 }
 
+/* Makes cfi of that section; it stays NULL when there is nothing in it. 0 or negative errno. */
+static int open_frames(struct reader *r, bool eh)
+{
+	uint64_t vaddr = 0;
+	Elf_Data *data = find_section(r->elf, eh ? ".eh_frame" : ".debug_frame", &vaddr);
+	int rc;
+
+	if (!data || !data->d_buf || data->d_size <= 4)
+		return 0;
+	mew_frames_done(&r->frames);
+	rc = mew_frames_open(&r->frames, eh, data->d_buf, data->d_size, vaddr);
+	if (!rc)
+		rc = mew_frames_clean(&r->frames);
+	if (rc)
+		return rc;
+	if (eh) {
+		r->cfi = dwarf_getcfi_elf(r->frames.elf);
+		return 0;
+	}
+	r->dwarf = dwarf_begin_elf(r->frames.elf, DWARF_C_READ, NULL);
+	r->cfi = r->dwarf ? dwarf_getcfi(r->dwarf) : NULL;
+	return 0;
+}
+
+static void close_frames(struct reader *r)
+{
+	if (r->cfi && !r->dwarf)
+		dwarf_cfi_end(r->cfi);
+	if (r->dwarf)
+		dwarf_end(r->dwarf);
+	mew_frames_done(&r->frames);
+}
+
 int mew_cfi_read(Elf *elf, struct mew_cfi *ret, struct mew_error *error)
 {
-	struct reader r = {.section = {.elf = elf, .eh = true, .cie_off = (Dwarf_Off)-1}};
-	Dwarf *dwarf = NULL;
+	struct reader r = {.elf = elf};
 	int rc;
 
 	rc = check_elf(elf, &r.out.base_vaddr, &r.entry, error);
 	if (rc)
 		return rc;
-	r.section.data = find_section(elf, ".eh_frame", &r.section.vaddr);
-	if (r.section.data && r.section.data->d_buf && r.section.data->d_size > 4)
-		r.cfi = dwarf_getcfi_elf(elf);
-	if (!r.cfi) {
-		r.section.eh = false;
-		dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-		r.section.data = find_section(elf, ".debug_frame", &r.section.vaddr);
-		if (dwarf && r.section.data && r.section.data->d_buf)
-			r.cfi = dwarf_getcfi(dwarf);
-	}
-	if (r.cfi)
+	rc = open_frames(&r, true);
+	if (!rc && !r.cfi)
+		rc = open_frames(&r, false);
+	if (!rc && r.cfi)
 		rc = read_ranges(&r);
 	if (!rc)
 		rc = add_stubs(&r);
@@ -402,14 +295,13 @@ int mew_cfi_read(Elf *elf, struct mew_cfi *ret, struct mew_error *error)
 		rc = read_rules(&r);
 	if (rc == -EFBIG)
 		mew_error_set(error, rc, "more than %u rules", MEW_CFI_RULES_MAX);
+	else if (rc == -EBADMSG)
+		mew_error_set(error, rc, "its call frame information is damaged");
 	else if (rc)
 		mew_error_errno(error, rc, "cannot make unwind rules");
 	else if (!r.out.n_rules)
 		rc = mew_error_set(error, -ENODATA, "no call frame information");
-	if (r.section.eh && r.cfi)
-		dwarf_cfi_end(r.cfi);
-	if (dwarf)
-		dwarf_end(dwarf);
+	close_frames(&r);
 	free(r.ranges);
 	r.out.saves = r.rows.saves;
 	r.out.n_saves = r.rows.n_saves;

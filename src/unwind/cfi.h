@@ -33,7 +33,7 @@ struct mew_cfi {
 /*
  * Reads the CFI of an ELF file or of an image in memory. 0, and the caller frees *ret with
  * mew_cfi_done; -ENODATA: it has none; -ENOTSUP: another CPU's; -ENOEXEC: no ELF file, or a broken
- * one; -EFBIG: too many rules; -ENOMEM.
+ * one; -EFBIG: too many rules; -EBADMSG: its CFI is made to deceive; -ENOMEM.
  */
 int mew_cfi_read(Elf *elf, struct mew_cfi *ret, struct mew_error *error);
 void mew_cfi_done(struct mew_cfi *c);
