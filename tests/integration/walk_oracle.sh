@@ -28,9 +28,8 @@ agree()
 	[ $status -le 1 ] || broken "$name: $(cat err)"
 	[ $status -eq 0 ] || fail "$name: stacks differ from libdwfl's" out err
 	grep -q "^samples=$samples " out || fail "$name: not $samples samples" out err
-	# The dynamic linker binding a symbol; hand-written assembly; the last word of an epilogue.
 	walks=$(figure walks)
-	for difference in entry guessed red_zone register; do
+	for difference in entry guessed red_zone; do
 		[ $(($(figure $difference) * 100)) -le "$walks" ] ||
 			fail "$name: too many of the class $difference" out
 	done

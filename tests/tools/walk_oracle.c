@@ -43,13 +43,12 @@ enum difference {
 	RED_ZONE, /* a register saved below sp, where the function has left its frame already:
 		     libdwfl takes it for lost; ours knows that the register still holds it, and
 		     goes on to a good end */
-	REGISTER, /* a CFA by a register that only libdwfl follows through the frames below */
 	UNEXPLAINED,
 	N_DIFFERENCES,
 };
 
-static const char *const difference_names[N_DIFFERENCES] = {"equal",    "entry",    "guessed",
-							    "red_zone", "register", "unexplained"};
+static const char *const difference_names[N_DIFFERENCES] = {"equal", "entry", "guessed", "red_zone",
+							    "unexplained"};
 
 struct oracle {
 	pid_t pid;
@@ -180,8 +179,8 @@ static void record(struct oracle *o, uint32_t stack_bytes, char **argv)
 
 static const char *our_end(const struct mew_walk_result *r)
 {
-	static const char *const names[] = {"root",    "outermost", "cut", "no module",
-					    "no rule", "bad",       "deep"};
+	static const char *const names[MEW_WALK_ENDS] = {"root",    "outermost", "cut", "no module",
+							 "no rule", "evaluate",  "bad", "deep"};
 
 	return names[r->end];
 }
@@ -225,7 +224,6 @@ static enum difference compare(struct oracle *o, const struct mew_walk_result *o
 			       const struct dwfl_walk_result *theirs)
 {
 	uint32_t n = ours->n_frames, k = 0;
-	const struct mew_rule *rule;
 	bool has_row;
 	uint64_t at;
 
@@ -247,9 +245,6 @@ static enum difference compare(struct oracle *o, const struct mew_walk_result *o
 	if (k == theirs->n_frames && theirs->below_sp && theirs->end == DWFL_WALK_STUCK &&
 	    (ours->end == MEW_WALK_OUTERMOST || ours->end == MEW_WALK_CUT))
 		return RED_ZONE;
-	rule = mew_unwind_table_find(mew_modules_table(o->modules), SPACE_BYTES, at, NULL);
-	if (k == n && k > 1 && rule && rule->cfa == MEW_CFA_OTHER)
-		return REGISTER;
 	return UNEXPLAINED;
 }
 
