@@ -70,9 +70,13 @@ void mew_events_reset(const struct mew_events *e)
 		ioctl(e->fds[COMPANION], PERF_EVENT_IOC_RESET, 0);
 }
 
-int mew_events_period(const struct mew_events *e, uint64_t period)
+int mew_events_period(const struct mew_events *e, uint64_t period, uint64_t clock_ns)
 {
-	if (e->n > SAMPLING && ioctl(e->fds[SAMPLING], PERF_EVENT_IOC_PERIOD, &period) != 0)
+	if (e->n > SAMPLING && period &&
+	    ioctl(e->fds[SAMPLING], PERF_EVENT_IOC_PERIOD, &period) != 0)
+		return -errno;
+	if (e->n > COMPANION && clock_ns &&
+	    ioctl(e->fds[COMPANION], PERF_EVENT_IOC_PERIOD, &clock_ns) != 0)
 		return -errno;
 	return 0;
 }

@@ -33,8 +33,9 @@ void mew_events_enable(const struct mew_events *e);
 void mew_events_disable(const struct mew_events *e);
 /* Their counts are 0 again. */
 void mew_events_reset(const struct mew_events *e);
-/* The sampling event's period from its next tick on. 0 or -errno. */
-int mew_events_period(const struct mew_events *e, uint64_t period);
+/* The sampling event's period, and the companion's in ns; each begins anew. 0: leave it. 0 or
+ * -errno. */
+int mew_events_period(const struct mew_events *e, uint64_t period, uint64_t clock_ns);
 /* Pause (on 1) or resume in mode OUTPUT or DISABLE; nothing in mode CLOCK. 0 or -errno. */
 int mew_events_pause(const struct mew_events *e, enum mew_pause_mode mode, int on);
 

@@ -84,16 +84,16 @@ void mew_sampler_watch(const struct mew_run *run)
 		mew_events_watch(&run->pool[j]);
 }
 
-int mew_sampler_period(const struct mew_run *run, uint64_t period)
+int mew_sampler_period(const struct mew_run *run, uint64_t period, uint64_t clock_ns)
 {
 	unsigned i;
 	size_t j;
 	int err = 0;
 
 	for (i = 0; i < run->n_threads && !err; i++)
-		err = mew_events_period(&run->threads[i].events, period);
+		err = mew_events_period(&run->threads[i].events, period, clock_ns);
 	for (j = 0; j < run->n_pool && !err; j++)
-		err = mew_events_period(&run->pool[j], period);
+		err = mew_events_period(&run->pool[j], period, clock_ns);
 	return err;
 }
 

@@ -22,7 +22,7 @@ int mew_sampler_open(struct mew_run *run, const uint8_t attrs[][MEW_ATTR_BYTES],
 void mew_sampler_watch(const struct mew_run *run);
 
 /* 0 or -errno. */
-int mew_sampler_period(const struct mew_run *run, uint64_t period);
+int mew_sampler_period(const struct mew_run *run, uint64_t period, uint64_t clock_ns);
 
 /*
  * What a pause pair costs, by the clock and in an ioctl mode; 0: it cannot be done. Wants the rings

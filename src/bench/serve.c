@@ -150,9 +150,9 @@ static void plan_cpu(struct serve *s, struct mew_run *run)
 		s->mode = MEW_PAUSE_CLOCK;
 	run->plan.pause_mode = s->mode;
 	run->plan.pause_by = s->mode == MEW_PAUSE_CLOCK ? MEW_PAUSE_BY_CLOCK : MEW_PAUSE_BY_EVENTS;
-	if (!run->plan.sampled || m->period == 0)
+	if (!run->plan.sampled)
 		return;
-	err = mew_sampler_period(run, m->period);
+	err = mew_sampler_period(run, m->period, m->clock_period_ns);
 	if (err)
 		mew_run_decide(run, MEW_CASE_FAILED, "cannot set the sampling period to %llu: %s",
 			       (unsigned long long)m->period, strerror(-err));

@@ -190,6 +190,7 @@ struct mew_msg_plan {
 	uint64_t iterations; /* of each thread, 1 or more */
 	uint64_t period; /* SAMPLED: set by PERF_EVENT_IOC_PERIOD on event 0 of each thread before
 			    it is enabled; 0: leave */
+	uint64_t clock_period_ns; /* the same of the companion, where there is one */
 };
 
 enum mew_counter_unit {

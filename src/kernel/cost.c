@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "kernel/cost.h"
+#include "kernel/rate.h"
 #include "kernel/ring.h"
 
 #define PAIRS 7
@@ -47,7 +48,9 @@ double mew_event_tick_cost(const struct mew_event *event)
 	struct mew_ring ring = {0};
 	int fd;
 
-	attr.sample_period = PERIOD_NS;
+	attr.sample_period = event->kind == MEW_EVENT_CLOCK
+				     ? PERIOD_NS
+				     : mew_rate_period(event->rate_hz, PERIOD_NS / 1e9);
 	fd = mew_event_open(&attr, 0, -1, -1);
 	if (fd < 0)
 		return NAN;

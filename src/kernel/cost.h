@@ -6,9 +6,9 @@
 #include "kernel/event.h"
 
 /*
- * Spin for a tenth of a second, in turns with and without the event (a clock; stack copies and a
- * ring as in a real run). Seconds a sample, 0 when it is below what can be measured, NAN when the
- * event cannot be opened on ourselves.
+ * Spin for a tenth of a second, in turns with and without the event (a clock, or hardware by
+ * interval; stack copies and a ring as in a real run). Seconds a sample, 0 when it is below what
+ * can be measured, NAN when the event cannot be opened on ourselves.
  */
 double mew_event_tick_cost(const struct mew_event *event);
 

@@ -200,8 +200,8 @@ static int never_rests(const struct perf_event_attr *what)
 		(uint32_t)what->config == PERF_COUNT_HW_INSTRUCTIONS);
 }
 
-static int hardware_period(const struct mew_spec *spec, double interval_s, uint64_t *ret,
-			   struct mew_error *error)
+static int hardware_period(const struct mew_spec *spec, double interval_s, struct mew_event *e,
+			   uint64_t *ret, struct mew_error *error)
 {
 	double hz = 0;
 	int rc = mew_rate_measure(&spec->what, &hz);
@@ -215,6 +215,7 @@ static int hardware_period(const struct mew_spec *spec, double interval_s, uint6
 				     "event '%s' is not counting on this machine (it opens, and "
 				     "stays at 0)",
 				     spec->shown);
+	e->rate_hz = hz;
 	*ret = mew_rate_period(hz, interval_s);
 	return 0;
 }
@@ -232,17 +233,20 @@ static int clock_period(double interval_s, uint64_t count, uint64_t *ret, struct
 	return 0;
 }
 
-static int find_period(enum mew_event_kind kind, const struct mew_spec *spec, double interval_s,
+static int find_period(struct mew_event *e, const struct mew_spec *spec, double interval_s,
 		       uint64_t count, uint64_t *ret, struct mew_error *error)
 {
+	enum mew_event_kind kind = e->kind;
+
 	if (!count)
 		count = spec->what.sample_period; /* from the name */
+	e->by_interval = !count && kind == MEW_EVENT_HARDWARE;
 	if (!count && kind != MEW_EVENT_OTHER && !(interval_s > 0 && interval_s <= 3600))
 		return mew_error_set(error, -EINVAL, "the interval is not between 0 and 3600 s");
 	if (kind == MEW_EVENT_CLOCK)
 		return clock_period(interval_s, count, ret, error);
 	if (kind == MEW_EVENT_HARDWARE && !count)
-		return hardware_period(spec, interval_s, ret, error);
+		return hardware_period(spec, interval_s, e, ret, error);
 	if (count >> 63)
 		return mew_error_set(error, -EINVAL, "a period is below 2^63");
 	*ret = count ? count : 1;
@@ -302,7 +306,7 @@ int mew_event_resolve(const char *name, double interval_s, uint64_t count, uint3
 	if (name)
 		mew_spec_hybrid(&spec, read_sysfs, NULL);
 	e.kind = kind_of(&spec);
-	rc = find_period(e.kind, &spec, interval_s, count, &period, error);
+	rc = find_period(&e, &spec, interval_s, count, &period, error);
 	if (rc)
 		return rc;
 	snprintf(e.name, sizeof(e.name), "%s", spec.shown);

@@ -21,7 +21,10 @@ enum mew_event_kind {
 
 struct mew_event {
 	enum mew_event_kind kind;
-	char name[128]; /* as shown: "cpu-clock:u", "cycles:u", "sched:sched_switch" */
+	char name[128];  /* as shown: "cpu-clock:u", "cycles:u", "sched:sched_switch" */
+	int by_interval; /* HARDWARE: no count was given, the period follows from the time between
+			    samples and the rate */
+	double rate_hz;  /* then: occurrences a second of CPU time, measured on ourselves */
 	struct perf_event_attr
 		attr; /* sampling: regs, stack copy, TID, TIME, READ, CLOCK_MONOTONIC; disabled */
 	struct perf_event_attr

@@ -10,9 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
-#include "base/number.h"
 #include "kernel/cost.h"
+#include "kernel/rate.h"
 #include "profile/account.h"
 #include "profile/plan.h"
 #include "profile/verdict.h"
@@ -30,6 +29,12 @@
 #define INTERVAL_MIN_S 1e-4
 #define INTERVAL_MAX_S 1e-2
 
+/* An event is to have its counter for so much of the time, and to give so much of the samples that
+ * its count makes, when these are enough to tell. */
+#define COUNTED 0.99
+#define DELIVERED 0.9
+#define EXPECTED 50
+
 /* One case while it runs. */
 struct cpu_case {
 	const struct mew_run_options *o;
@@ -42,6 +47,9 @@ struct cpu_case {
 	struct mew_drain drain;
 	struct mew_plan plan;
 	struct mew_plan_round round; /* the one that runs */
+	uint64_t period;             /* its sampling event's, in what it counts */
+	uint64_t tick_ns;            /* of the clock that tells user from kernel time */
+	double rate_hz; /* HARDWARE by interval: occurrences a second of CPU time, in the case */
 	struct mew_account account;
 	enum mew_pause_mode pause_mode;
 	/* sampled rounds */
@@ -101,12 +109,6 @@ static int on_thread(void *arg, const struct mew_msg_thread *m, const int *fds, 
 	return mew_drain_add(&k->drain, m, fds, n_fds, error);
 }
 
-/* The clock whose ticks tell user from kernel time. */
-static uint64_t tick_period_ns(const struct cpu_case *k)
-{
-	return k->event->clock.size ? k->event->clock.sample_period : k->round.period_ns;
-}
-
 /* The pool's threads count as well: the loop waits for what slows them. */
 static void facts_of(struct cpu_case *k, const struct mew_msg_round *m, struct mew_plan_facts *f)
 {
@@ -144,8 +146,9 @@ static void choose_pause_mode(struct cpu_case *k, const struct mew_msg_round *m)
 /* A sampled round has ended. */
 static int take_round(struct cpu_case *k, const struct mew_msg_round *m, struct mew_error *error)
 {
-	int err = mew_drain_end(&k->drain, tick_period_ns(k), m->pause_mode == MEW_PAUSE_OUTPUT,
-				&k->account, error);
+	const struct mew_drain_count *total = &k->drain.total;
+	struct mew_drain_round round = {k->period, k->tick_ns, (enum mew_pause_mode)m->pause_mode};
+	int err = mew_drain_end(&k->drain, &round, &k->account, error);
 
 	k->wall_s += (double)m->wall_ns / 1e9;
 	k->loop_s += (double)m->loop_ns / 1e9;
@@ -154,6 +157,9 @@ static int take_round(struct cpu_case *k, const struct mew_msg_round *m, struct 
 	k->pause_mode = (enum mew_pause_mode)m->pause_mode;
 	k->pause_pair_s = (double)m->pause_pair_ns / 1e9;
 	k->measured = 1;
+	/* what was measured on ourselves was another program */
+	if (total->count && total->enabled_ns)
+		k->rate_hz = (double)total->count * 1e9 / (double)total->enabled_ns;
 	return err;
 }
 
@@ -170,6 +176,24 @@ static void forget(struct cpu_case *k)
 static enum mew_round_kind to_target(enum mew_round_kind kind)
 {
 	return kind == MEW_ROUND_WARM_UP ? MEW_ROUND_PLAIN : kind;
+}
+
+/* The interval of the round, in what the event counts. The companion gets the same jitter: a loop
+ * may run in step with it as well. */
+static void set_periods(struct cpu_case *k, struct mew_msg_plan *ret)
+{
+	uint64_t ns = k->round.period_ns;
+	uint64_t jitter_permille = (uint64_t)((double)ns / (k->plan.interval_s * 1e6) + 0.5);
+
+	k->tick_ns = k->event->clock.sample_period * jitter_permille / 1000;
+	if (k->event->kind == MEW_EVENT_CLOCK)
+		k->period = k->tick_ns = ns;
+	else if (k->event->by_interval)
+		k->period = mew_rate_period(k->rate_hz, (double)ns / 1e9);
+	else
+		k->period = k->event->attr.sample_period;
+	ret->period = k->period;
+	ret->clock_period_ns = k->event->clock.size ? k->tick_ns : 0;
 }
 
 static int on_round(void *arg, const struct mew_msg_round *m, struct mew_msg_plan *ret,
@@ -197,7 +221,8 @@ static int on_round(void *arg, const struct mew_msg_round *m, struct mew_msg_pla
 		forget(k);
 	ret->kind = (uint32_t)to_target(k->round.kind);
 	ret->iterations = k->round.iterations;
-	ret->period = k->event->kind == MEW_EVENT_CLOCK ? k->round.period_ns : 0;
+	if (k->round.kind == MEW_ROUND_SAMPLED)
+		set_periods(k, ret);
 	ret->pause_mode = (uint32_t)k->pause_mode;
 	return mew_drain_begin(&k->drain, k->round.kind == MEW_ROUND_SAMPLED, error);
 }
@@ -215,13 +240,14 @@ static int on_ready(void *arg, const struct pollfd *fds, size_t n, struct mew_er
 	return mew_drain_all(&((struct cpu_case *)arg)->drain, error);
 }
 
-/* Exactly this one; 0: the plan may choose. Only a clock's period is changed from round to round.
- */
+/* Exactly this one; 0: the plan may choose. An event that goes by count has none to choose. */
 static double given_interval(const struct cpu_case *k)
 {
-	if (k->event->kind != MEW_EVENT_CLOCK)
-		return k->o->interval_s > 0 ? k->o->interval_s : INTERVAL_MIN_S;
-	return k->o->count ? (double)k->o->count / 1e9 : k->o->interval_s;
+	if (k->event->kind == MEW_EVENT_CLOCK && k->o->count)
+		return (double)k->o->count / 1e9;
+	if (k->event->kind == MEW_EVENT_CLOCK || k->event->by_interval)
+		return k->o->interval_s;
+	return INTERVAL_MIN_S;
 }
 
 static int begin_case(struct cpu_case *k, struct mew_error *error)
@@ -287,7 +313,7 @@ static void weigh(struct cpu_case *k)
 		sum += c->hits[i].weight_s;
 		samples += c->hits[i].samples;
 	}
-	if (k->event->kind == MEW_EVENT_CLOCK) {
+	if (k->event->kind != MEW_EVENT_OTHER) {
 		if (sum > 0 && k->account.user_s > 0)
 			factor = k->account.user_s / sum;
 		for (size_t i = 0; i < c->n_hits; i++)
@@ -309,10 +335,8 @@ static void fill_row(const struct cpu_case *k, struct mew_session *s, struct mew
 	c->cpu.sample_count = k->drain.samples;
 	c->cpu.iterations = p.sampled_iterations;
 	/* occurrences, and events by count, have no time between them */
-	c->cpu.interval_s = k->event->kind == MEW_EVENT_CLOCK ||
-					    (k->event->kind == MEW_EVENT_HARDWARE && !k->o->count)
-				    ? p.interval_s
-				    : NAN;
+	c->cpu.interval_s =
+		k->event->kind == MEW_EVENT_CLOCK || k->event->by_interval ? p.interval_s : NAN;
 	c->cpu.paused_time_s = k->paused_s;
 	c->cpu.kernel_time_s = k->account.kernel_s;
 	c->cpu.off_cpu_time_s = k->account.off_s;
@@ -323,6 +347,34 @@ static void fill_row(const struct cpu_case *k, struct mew_session *s, struct mew
 	c->cpu.pause_cost_s = k->n_pauses_all ? k->pause_pair_s : NAN;
 	c->cpu.time_per_iteration_s = p.time_per_iteration_s;
 	c->cpu.time_spread = p.time_spread;
+}
+
+/* What is wrong with the counting or the records of it. Empty: nothing. */
+static void doubt_of(const struct cpu_case *k, char *buf, size_t cap)
+{
+	const struct mew_drain *d = &k->drain;
+	const char *name = k->event->name;
+	int is_hardware = k->event->kind == MEW_EVENT_HARDWARE;
+	double counted =
+		d->total.enabled_ns ? (double)d->total.running_ns / (double)d->total.enabled_ns : 1;
+
+	buf[0] = '\0';
+	if (k->table_full)
+		snprintf(buf, cap, "too many modules: some have no unwind table");
+	else if (d->losses.bad_records)
+		snprintf(buf, cap, "%llu records of the kernel lost or unreadable",
+			 (unsigned long long)d->losses.bad_records);
+	else if (is_hardware && counted < COUNTED)
+		snprintf(buf, cap, "%s had a counter for %.0f %% of the time", name, 100 * counted);
+	else if (is_hardware && d->total.enabled_ns && !d->total.count)
+		snprintf(buf, cap, "%s counted nothing", name);
+	else if (d->losses.throttled)
+		snprintf(buf, cap, "the kernel throttled the sampling %llu times",
+			 (unsigned long long)d->losses.throttled);
+	else if (is_hardware && d->expected >= EXPECTED &&
+		 (double)(d->delivered + d->losses.lost) < DELIVERED * (double)d->expected)
+		snprintf(buf, cap, "%s gave %llu samples where it counted for %llu", name,
+			 (unsigned long long)d->delivered, (unsigned long long)d->expected);
 }
 
 static int judge(const struct cpu_case *k, struct mew_session *s, struct mew_pcase *c)
@@ -341,16 +393,9 @@ static int judge(const struct cpu_case *k, struct mew_session *s, struct mew_pca
 		.stack_bytes = k->event->attr.sample_stack_user,
 	};
 	struct mew_verdict v;
-	char doubt[128] = "";
+	char doubt[256];
 
-	if (k->table_full)
-		snprintf(doubt, sizeof doubt, "too many modules: some have no unwind table");
-	else if (l->bad_records)
-		snprintf(doubt, sizeof doubt, "%llu records of the kernel lost or unreadable",
-			 (unsigned long long)l->bad_records);
-	else if (l->throttled)
-		snprintf(doubt, sizeof doubt, "the kernel throttled the sampling %llu times",
-			 (unsigned long long)l->throttled);
+	doubt_of(k, doubt, sizeof doubt);
 	if (doubt[0])
 		facts.doubt = doubt;
 	mew_verdict_cpu(&c->cpu, &facts, &v);
@@ -407,6 +452,7 @@ static int run_case(struct mew_run *r, const struct mew_listed_case *item, struc
 	k->event = &e->event;
 	k->item = item;
 	k->start_s = e->start_s;
+	k->rate_hz = e->event.rate_hz;
 	engine.arg = k;
 	err = begin_case(k, error);
 	if (!err)
@@ -434,59 +480,6 @@ static void calibrate(struct mew_cpu_engine *e)
 	e->start_s = fmin(fmax(e->tick_cost_s / SLOW_GOAL, INTERVAL_MIN_S), INTERVAL_MAX_S);
 }
 
-void mew_cpu_remember(struct mew_cpu_engine *e, const struct mew_pcase *c)
-{
-	double interval = c->cpu.interval_s;
-
-	if (interval > 0 && (!e->interval_max_s || interval < e->interval_min_s))
-		e->interval_min_s = interval;
-	if (interval > e->interval_max_s)
-		e->interval_max_s = interval;
-	if (c->cpu.pause_cost_s > e->pause_cost_s)
-		e->pause_cost_s = c->cpu.pause_cost_s;
-}
-
-/* Tables pad numbers on the left. */
-static const char *trim(const char *number)
-{
-	return number + strspn(number, " ");
-}
-
-/* "cpu-clock:u every 1 ms (a tick costs 52 us here; this machine has no hardware counters); pauses
- * cost 0.1 us" */
-static void describe(struct mew_run *r)
-{
-	const struct mew_cpu_engine *e = r->engine;
-	char low[MEW_NUMBER_SIZE], high[MEW_NUMBER_SIZE], cost[MEW_NUMBER_SIZE];
-	struct mew_buffer b;
-
-	mew_buffer_init(&b);
-	mew_buffer_puts(&b, e->event.name);
-	if (e->interval_max_s > 0 && e->event.kind == MEW_EVENT_CLOCK) {
-		mew_format_time(low, sizeof low, e->interval_min_s);
-		mew_format_time(high, sizeof high, e->interval_max_s);
-		mew_buffer_printf(&b, " every %s", trim(low));
-		if (e->interval_max_s > e->interval_min_s)
-			mew_buffer_printf(&b, " to %s", trim(high));
-	}
-	if (e->tick_cost_s > 0) {
-		mew_format_time(cost, sizeof cost, e->tick_cost_s);
-		mew_buffer_printf(&b, " (a tick costs %s here", trim(cost));
-		if (!r->o->event && e->event.kind == MEW_EVENT_CLOCK)
-			mew_buffer_puts(&b, "; this machine has no hardware counters");
-		mew_buffer_putc(&b, ')');
-	} else if (!r->o->event && e->event.kind == MEW_EVENT_CLOCK) {
-		mew_buffer_puts(&b, " (this machine has no hardware counters)");
-	}
-	if (e->pause_cost_s > 0) {
-		mew_format_time(cost, sizeof cost, e->pause_cost_s);
-		mew_buffer_printf(&b, "; pauses cost %s", trim(cost));
-	}
-	if (!b.error)
-		mew_run_note(r->o, 'n', "%s", b.data);
-	mew_buffer_done(&b);
-}
-
 static int open_engine(struct mew_run *r, struct mew_error *error)
 {
 	struct mew_cpu_engine *e = calloc(1, sizeof *e);
@@ -501,7 +494,8 @@ static int open_engine(struct mew_run *r, struct mew_error *error)
 	if (!err)
 		err = mew_event_resolve(r->o->event, interval_s, r->o->count, stack, &e->event,
 					error);
-	if (!err && e->event.kind == MEW_EVENT_CLOCK && !r->o->count && r->o->interval_s <= 0)
+	if (!err && !r->o->count && r->o->interval_s <= 0 &&
+	    (e->event.kind == MEW_EVENT_CLOCK || e->event.by_interval))
 		calibrate(e);
 	if (!err) {
 		r->session->engine = mew_session_printf(r->session, "perf_event:%s", e->event.name);
@@ -522,5 +516,5 @@ const struct mew_run_engine mew_engine_cpu = {
 	.open = open_engine,
 	.close = close_engine,
 	.run_case = run_case,
-	.describe = describe,
+	.describe = mew_cpu_describe,
 };

@@ -24,6 +24,9 @@ struct mew_cpu_engine {
 /* Remember what c shows. */
 void mew_cpu_remember(struct mew_cpu_engine *e, const struct mew_pcase *c);
 
+/* The line before the table: the event, its intervals, what a tick and a pause cost. */
+void mew_cpu_describe(struct mew_run *r);
+
 /* Run a program that knows nothing of us as one case, its threads and children sampled from exec to
  * exit. */
 int mew_cpu_run_whole(struct mew_run *r, struct mew_cpu_engine *e, struct mew_pcase *c,

@@ -44,23 +44,37 @@ void mew_drain_done(struct mew_drain *d)
 	memset(d, 0, sizeof *d);
 }
 
-/* The event's count and how many of its records found no room. */
-static int read_count(const struct perf_event_attr *attr, int fd, uint64_t *ret_count,
-		      uint64_t *ret_lost)
+static int read_count(const struct perf_event_attr *attr, int fd, struct mew_drain_count *ret)
 {
 	uint64_t v[8] = {0};
 	size_t n = 1;
 	ssize_t got;
 
-	n += !!(attr->read_format & PERF_FORMAT_TOTAL_TIME_ENABLED);
-	n += !!(attr->read_format & PERF_FORMAT_TOTAL_TIME_RUNNING);
-	n += !!(attr->read_format & PERF_FORMAT_ID);
 	got = read(fd, v, sizeof v);
+	*ret = (struct mew_drain_count){.count = v[0]};
+	if (attr->read_format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		ret->enabled_ns = v[n++];
+	if (attr->read_format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		ret->running_ns = v[n++];
+	n += !!(attr->read_format & PERF_FORMAT_ID);
+	if (attr->read_format & PERF_FORMAT_LOST)
+		ret->n_lost = v[n];
 	if (got < (ssize_t)(n * sizeof *v))
 		return got < 0 ? -errno : -EIO;
-	*ret_count = v[0];
-	*ret_lost = attr->read_format & PERF_FORMAT_LOST ? v[n] : 0;
 	return 0;
+}
+
+/* Read again: what came since the last reading. */
+static int count_since(const struct perf_event_attr *attr, int fd,
+		       const struct mew_drain_count *last, struct mew_drain_count *ret)
+{
+	int err = read_count(attr, fd, ret);
+
+	ret->count -= last->count;
+	ret->enabled_ns -= last->enabled_ns;
+	ret->running_ns -= last->running_ns;
+	ret->n_lost -= last->n_lost;
+	return err;
 }
 
 /* What the target says of a thread, checked. */
@@ -182,6 +196,7 @@ static int on_sample(struct mew_drain *d, struct mew_drain_thread *t, const stru
 {
 	int is_clock = d->event->kind == MEW_EVENT_CLOCK;
 
+	d->delivered++;
 	switch (place(d, t, r->time_ns)) {
 	case MEW_WINDOW_INSIDE:
 		t->ticks += (uint64_t)is_clock;
@@ -315,10 +330,9 @@ int mew_drain_begin(struct mew_drain *d, int sampling, struct mew_error *error)
 
 		t->ticks = t->off_ns = t->off_paused_ns = t->lost = 0;
 		mew_ring_reset_fill(&t->samples);
-		err = read_count(&d->event->attr, t->fds[0], &t->count, &t->n_lost);
+		err = read_count(&d->event->attr, t->fds[0], &t->read);
 		if (!err && t->n_fds > 2)
-			err = read_count(&d->event->clock, t->fds[2], &t->clock_count,
-					 &t->n_clock_lost);
+			err = read_count(&d->event->clock, t->fds[2], &t->clock_read);
 		if (err)
 			return mew_error_errno(error, err, "cannot read an event's count");
 	}
@@ -346,58 +360,86 @@ static double loop_s(const struct mew_window_thread *w)
 	return ns > 0 ? (double)ns / 1e9 : 0;
 }
 
-static int end_thread(struct mew_drain *d, struct mew_drain_thread *t, uint64_t period_ns,
-		      int output_paused, struct mew_account *a)
+/* The CPU time that a sample of the round stands for: whole periods only give one. The time that
+ * the event was enabled is that of its thread on the CPU, without the pauses that switch it off. */
+static double weight_of(const struct mew_drain *d, const struct mew_drain_count *event,
+			uint64_t period)
+{
+	int is_clock = d->event->kind == MEW_EVENT_CLOCK;
+	double cpu_ns = (double)(is_clock ? event->count : event->enabled_ns);
+	uint64_t expected = event->count / period;
+
+	if (expected)
+		return cpu_ns / (double)expected / 1e9;
+	return (is_clock ? (double)period : cpu_ns) / 1e9;
+}
+
+static void add_count(struct mew_drain_count *sum, const struct mew_drain_count *part)
+{
+	sum->count += part->count;
+	sum->enabled_ns += part->enabled_ns;
+	sum->running_ns += part->running_ns;
+	sum->n_lost += part->n_lost;
+}
+
+/* What of the clock's count was in the loop, outside pauses. */
+static double count_s(const struct mew_drain_thread *t, const struct mew_window_thread *w,
+		      double clock_s, enum mew_pause_mode mode)
+{
+	double on_cpu_s = loop_s(w) - ((double)t->off_ns - (double)t->off_paused_ns) / 1e9;
+
+	if (mode != MEW_PAUSE_DISABLE)
+		return clock_s - ((double)w->paused_ns - (double)t->off_paused_ns) / 1e9;
+	/* It stands still in pauses, but for a part of the calls that switch it. */
+	return w->paused_ns && on_cpu_s < clock_s ? on_cpu_s : clock_s;
+}
+
+static int end_thread(struct mew_drain *d, struct mew_drain_thread *t,
+		      const struct mew_drain_round *of, struct mew_account *a)
 {
 	const struct mew_window_thread *w = &d->window->threads[t->slot];
-	uint64_t count, n_lost, clock, ticks_lost, expected;
+	struct mew_drain_count event, clock;
 	struct mew_account_round round;
-	double weight_s;
+	uint64_t ticks_lost;
 	int err;
 
-	err = read_count(&d->event->attr, t->fds[0], &count, &n_lost);
+	err = count_since(&d->event->attr, t->fds[0], &t->read, &event);
+	clock = event;
+	if (!err && t->n_fds > 2)
+		err = count_since(&d->event->clock, t->fds[2], &t->clock_read, &clock);
 	if (err)
 		return err;
-	clock = count - t->count;
-	if (t->n_fds > 2) {
-		err = read_count(&d->event->clock, t->fds[2], &clock, &ticks_lost);
-		if (err)
-			return err;
-		clock -= t->clock_count;
-		ticks_lost -= t->n_clock_lost;
-	}
-	t->lost += really_lost(d, t, n_lost - t->n_lost, output_paused);
+	add_count(&d->total, &event);
+	t->interrupts = event.count / of->period;
+	d->expected += t->interrupts;
+	t->lost += really_lost(d, t, event.n_lost, of->pause_mode == MEW_PAUSE_OUTPUT);
 	d->losses.lost += t->lost;
 	/* a sample of the clock is a tick of it, one of another event is not */
-	if (t->n_fds <= 2)
-		ticks_lost = t->lost;
-	/* whole ticks only come; each stands for its share of the time that the clock ran */
-	expected = clock / period_ns;
-	t->interrupts = expected;
-	weight_s = (expected ? (double)clock / (double)expected : (double)period_ns) / 1e9;
-	if (d->event->kind == MEW_EVENT_CLOCK)
-		mew_collect_settle(&d->collect, (uint32_t)(t - d->threads), weight_s);
+	ticks_lost = t->n_fds > 2 ? clock.n_lost : t->lost;
+	if (d->event->kind != MEW_EVENT_OTHER)
+		mew_collect_settle(&d->collect, (uint32_t)(t - d->threads),
+				   weight_of(d, &event, of->period));
 	if (t->kind != MEW_THREAD_LOOP)
 		return 0;
 	round = (struct mew_account_round){
 		.wall_s = loop_s(w),
 		.off_s = ((double)t->off_ns - (double)t->off_paused_ns) / 1e9,
-		.count_s = ((double)clock - (double)w->paused_ns + (double)t->off_paused_ns) / 1e9,
-		.clock_all_s = (double)clock / 1e9,
-		.period_s = (double)period_ns / 1e9,
+		.count_s = count_s(t, w, (double)clock.count / 1e9, of->pause_mode),
+		.clock_all_s = (double)clock.count / 1e9,
+		.period_s = (double)of->tick_ns / 1e9,
 		.ticks = t->ticks + ticks_lost,
 	};
 	mew_account_add(a, &round);
 	return 0;
 }
 
-int mew_drain_end(struct mew_drain *d, uint64_t period_ns, int output_paused, struct mew_account *a,
+int mew_drain_end(struct mew_drain *d, const struct mew_drain_round *of, struct mew_account *a,
 		  struct mew_error *error)
 {
 	int err = mew_drain_all(d, error);
 
 	for (size_t i = 0; i < d->n_threads && !err; i++) {
-		err = end_thread(d, &d->threads[i], period_ns, output_paused, a);
+		err = end_thread(d, &d->threads[i], of, a);
 		if (err)
 			mew_error_errno(error, err, "cannot read an event's count");
 	}
@@ -413,4 +455,6 @@ void mew_drain_forget(struct mew_drain *d)
 	mew_collect_forget(&d->collect);
 	d->losses = kept;
 	d->samples = 0;
+	d->total = (struct mew_drain_count){0};
+	d->delivered = d->expected = 0;
 }

@@ -21,16 +21,20 @@
 #include "unwind/modules.h"
 #include "unwind/walk.h"
 
+/* What read() of an event says; sums, or differences of two readings. */
+struct mew_drain_count {
+	uint64_t count, enabled_ns, running_ns, n_lost;
+};
+
 struct mew_drain_thread {
 	int tid;
 	enum mew_thread_kind kind;
 	uint32_t slot; /* of the window; pool threads go by slot 0 */
 	int fds[3];
 	unsigned n_fds;
-	struct mew_ring samples, notes, clock; /* as the attrs; clock only with a companion */
-	uint64_t count, clock_count;           /* as last read */
-	uint64_t n_lost, n_clock_lost;         /* likewise */
-	uint64_t out_since_ns;                 /* off the CPU since; 0: on it */
+	struct mew_ring samples, notes, clock;   /* as the attrs; clock only with a companion */
+	struct mew_drain_count read, clock_read; /* as last read */
+	uint64_t out_since_ns;                   /* off the CPU since; 0: on it */
 	/* the open round */
 	uint64_t ticks, off_ns, off_paused_ns, lost;
 	uint64_t interrupts; /* ticks with and without a record; known once the round is closed */
@@ -59,8 +63,11 @@ struct mew_drain {
 	struct mew_walk_cache cache;
 	struct mew_walk_result walk;
 	struct mew_drain_losses losses;
-	int sampling;     /* the present round is SAMPLED */
-	uint64_t samples; /* collected since the start or the last forget */
+	/* of the sampling event, in all threads and sampled rounds */
+	struct mew_drain_count total;
+	uint64_t delivered, expected; /* its samples, in pauses too, and how many its count makes */
+	int sampling;                 /* the present round is SAMPLED */
+	uint64_t samples;             /* collected since the start or the last forget */
 };
 
 int mew_drain_init(struct mew_drain *d, const struct mew_event *event,
@@ -79,11 +86,16 @@ int mew_drain_all(struct mew_drain *d, struct mew_error *error);
 /* A round begins: what was drained up to now is not of it. */
 int mew_drain_begin(struct mew_drain *d, int sampling, struct mew_error *error);
 
-/*
- * The sampled round has ended: empty the rings, read the counts, account for each loop thread.
- * period_ns: of the clock that ticked, not 0. output_paused: pauses count their samples as lost.
- */
-int mew_drain_end(struct mew_drain *d, uint64_t period_ns, int output_paused, struct mew_account *a,
+/* How a sampled round was run. */
+struct mew_drain_round {
+	uint64_t period;  /* the sampling event's, in what it counts; not 0 */
+	uint64_t tick_ns; /* of the clock that tells user from kernel time: the companion or the
+			     event itself; not 0 */
+	enum mew_pause_mode pause_mode; /* OUTPUT counts the samples of pauses as lost */
+};
+
+/* The sampled round has ended: empty the rings, read the counts, account for each loop thread. */
+int mew_drain_end(struct mew_drain *d, const struct mew_drain_round *of, struct mew_account *a,
 		  struct mew_error *error);
 
 /* Forget the samples so far (the interval was still being found). */

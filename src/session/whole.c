@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/map.h"
+#include "kernel/rate.h"
 #include "kernel/record.h"
 #include "kernel/whole.h"
 #include "profile/account.h"
@@ -31,9 +32,9 @@ struct whole_case {
 	struct mew_walk_cache cache; /* of the image walked last */
 	uint32_t cache_image;
 	struct mew_walk_result walk;
-	struct mew_map alive; /* tid -> born, ns */
-	uint64_t lived_ns;    /* of threads that have ended */
-	int hung_up, multiplexed;
+	struct mew_map alive;             /* tid -> born, ns */
+	uint64_t lived_ns;                /* of threads that have ended */
+	int hung_up, multiplexed, silent; /* silent: the event counted nothing */
 	uint64_t samples, lost, cut, broken, bad, throttled, no_image;
 	unsigned n_children;
 };
@@ -216,6 +217,7 @@ static int account(struct whole_case *k, const struct mew_outcome *out, struct m
 	if (count.n_lost > k->lost)
 		k->lost = count.n_lost;
 	k->multiplexed = count.running_ns < count.enabled_ns;
+	k->silent = k->event->kind == MEW_EVENT_HARDWARE && !count.count && count.enabled_ns;
 	if (k->event->kind != MEW_EVENT_CLOCK) {
 		a->wall_s = round.wall_s;
 		a->user_s = out->user_s;
@@ -243,7 +245,7 @@ static int judge(struct whole_case *k, struct mew_session *s, struct mew_pcase *
 		.stack_bytes = k->event->attr.sample_stack_user,
 	};
 	uint64_t bad = k->bad + k->kernel.n_bad;
-	char doubt[128] = "", note[96];
+	char doubt[192] = "", note[96];
 	struct mew_verdict v;
 
 	if (k->no_image)
@@ -252,6 +254,8 @@ static int judge(struct whole_case *k, struct mew_session *s, struct mew_pcase *
 	else if (bad)
 		snprintf(doubt, sizeof doubt, "%llu records of the kernel lost or unreadable",
 			 (unsigned long long)bad);
+	else if (k->silent)
+		snprintf(doubt, sizeof doubt, "%s counted nothing", k->event->name);
 	else if (k->multiplexed)
 		snprintf(doubt, sizeof doubt, "the event shared its counter with others");
 	else if (k->throttled)
@@ -265,6 +269,13 @@ static int judge(struct whole_case *k, struct mew_session *s, struct mew_pcase *
 	}
 	mew_verdict_cpu(&c->cpu, &facts, &v);
 	return mew_verdict_store(s, c, &v);
+}
+
+static double interval_s(const struct mew_event *e)
+{
+	if (e->kind == MEW_EVENT_CLOCK)
+		return (double)e->attr.sample_period / 1e9;
+	return e->by_interval && e->rate_hz > 0 ? (double)e->attr.sample_period / e->rate_hz : NAN;
 }
 
 static int fill(struct whole_case *k, const struct mew_outcome *out, struct mew_session *s,
@@ -285,9 +296,7 @@ static int fill(struct whole_case *k, const struct mew_outcome *out, struct mew_
 		.wall_time_s = k->begin_ns ? (double)(k->end_ns - k->begin_ns) / 1e9 : 0,
 		.sample_count = k->samples,
 		.iterations = 1,
-		.interval_s = k->event->kind == MEW_EVENT_CLOCK
-				      ? (double)k->event->attr.sample_period / 1e9
-				      : NAN,
+		.interval_s = interval_s(k->event),
 		.paused_time_s = 0,
 		.kernel_time_s = a.kernel_s,
 		.off_cpu_time_s = a.off_s,
@@ -319,7 +328,10 @@ int mew_cpu_run_whole(struct mew_run *r, struct mew_cpu_engine *e, struct mew_pc
 	k->event = &e->event;
 	/* such a program cannot be run twice to see what the ticks cost it */
 	if (e->start_s > 0)
-		k->event->attr.sample_period = (uint64_t)(e->start_s * 1e9);
+		k->event->attr.sample_period =
+			k->event->kind == MEW_EVENT_CLOCK
+				? (uint64_t)(e->start_s * 1e9)
+				: mew_rate_period(k->event->rate_hz, e->start_s);
 	k->cache_image = UINT32_MAX;
 	mew_map_init(&k->alive);
 	err = mew_collect_init(&k->collect);

@@ -96,7 +96,8 @@ static void add_function(struct stubs *s, const char *name, const GElf_Sym *sym,
 		add(s, lo - 4, lo + TRAMPOLINE_BYTES, signal);
 		return;
 	}
-	if (lo < text->sh_addr || hi < lo || hi > text->sh_addr + text->sh_size)
+	if (GELF_ST_TYPE(sym->st_info) != STT_FUNC || lo < text->sh_addr || hi < lo ||
+	    hi > text->sh_addr + text->sh_size)
 		return;
 	for (at = lo; at < hi; at += 4)
 		if (uses_stack(code_at(data, text->sh_addr, at)))
@@ -120,7 +121,7 @@ static void add_functions(struct stubs *s, Elf_Scn *symbols, const GElf_Shdr *sh
 			if (!name || !text || !gelf_getshdr(text, &text_shdr))
 				continue;
 			is_vdso |= !strcmp(name, TRAMPOLINE);
-			if (pass && is_vdso && GELF_ST_TYPE(sym.st_info) == STT_FUNC)
+			if (pass && is_vdso)
 				add_function(s, name, &sym, &text_shdr, elf_rawdata(text, NULL));
 		}
 	}
