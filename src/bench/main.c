@@ -3,17 +3,16 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/commit.h"
 #include "base/text.h"
 #include "bench/environment.h"
 #include "bench/host.h"
@@ -168,33 +167,6 @@ static void say_result(const struct mew_result *r)
 			r->c->key, (unsigned long long)r->pause_ns);
 }
 
-/* The file appears under its name only when it is complete. */
-static int write_file(const char *path, const struct mew_buffer *out)
-{
-	struct mew_buffer temporary = MEW_BUFFER_INIT;
-	int err, fd;
-
-	mew_buffer_printf(&temporary, "%s.%ld.tmp", path, (long)getpid());
-	err = temporary.error ? temporary.error : out->error;
-	if (err)
-		goto out;
-	fd = open(temporary.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (fd < 0) {
-		err = -errno;
-		goto out;
-	}
-	err = mew_write_all(fd, out->data, out->len);
-	if (close(fd) != 0 && !err)
-		err = -errno;
-	if (!err && rename(temporary.data, path) != 0)
-		err = -errno;
-	if (err)
-		unlink(temporary.data);
-out:
-	mew_buffer_done(&temporary);
-	return err;
-}
-
 static struct mew_table_style terminal_style(void)
 {
 	struct mew_table_style style = {0, false};
@@ -226,11 +198,10 @@ static int report(struct mew_result *const *results, size_t n, const struct mew_
 		status = put_out(&out);
 	}
 	if (o->csv_file) {
-		err = write_file(o->csv_file, &csv);
-		if (err) {
-			mew_say(NULL, "cannot write '%s': %s", o->csv_file, strerror(-err));
-			status = EXIT_OWN;
-		}
+		struct mew_error error = {0};
+
+		if (mew_commit(o->csv_file, &csv, &error))
+			status = own_failure(&error);
 	}
 	mew_buffer_done(&csv);
 	mew_buffer_done(&out);

@@ -8,22 +8,8 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/commit.h"
 #include "base/text.h"
-
-int mew_write_all(int fd, const char *bytes, size_t n)
-{
-	while (n > 0) {
-		ssize_t done = write(fd, bytes, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return -errno;
-		bytes += done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
 
 void mew_say(const char *kind, const char *format, ...)
 {

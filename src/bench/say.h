@@ -3,15 +3,10 @@
 #ifndef MEW_BENCH_SAY_H
 #define MEW_BENCH_SAY_H
 
-#include <stddef.h>
-
 /*
  * One line to stderr, in one write: "PROGRAM: text", or "PROGRAM: warning: text" for kind
  * "warning". What would disturb a terminal is escaped.
  */
 void mew_say(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* All n bytes to fd. 0 or -errno. */
-int mew_write_all(int fd, const char *bytes, size_t n);
 
 #endif

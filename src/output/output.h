@@ -62,8 +62,4 @@ void mew_output_report_notes(const struct mew_report *r, const struct mew_output
 int mew_output_stacks(const struct mew_report *r, enum mew_stack_view view,
 		      const struct mew_output_options *o, struct mew_buffer *out);
 
-/* Write buffer to path: to a temporary file beside it, synced and renamed; "-" is stdout. 0 or
- * -errno with the error set (disk full, closed pipe). */
-int mew_output_commit(const char *path, const struct mew_buffer *b, struct mew_error *error);
-
 #endif

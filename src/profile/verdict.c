@@ -76,12 +76,13 @@ static void end_doubts(struct mew_verdict *v)
 		clause(v, "ok");
 }
 
+/* A whole program runs once, and a loop that leaves early will do so again. */
 static void hint_iterations(struct mew_verdict *v, const struct mew_cpu_row *row,
 			    const struct mew_verdict_cpu *f)
 {
 	uint64_t n = row->iterations / (f->n_threads ? f->n_threads : 1);
 
-	if (n && n < UINT64_MAX / 10)
+	if (n && n < UINT64_MAX / 10 && !f->whole_program && !f->left_early)
 		hint(v, "-n %" PRIu64, n * 10);
 }
 

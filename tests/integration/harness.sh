@@ -153,6 +153,11 @@ pass "all cases in one process with --no-fork"
 if [ -w /dev/full ]; then
 	"$loops" -k '^plain$' -n 10 >/dev/full 2>err && fail "a full disk is no error" err
 	grep -q 'cannot write the results: No space left' err || fail "no reason" err
+	# By a link, so that it would cost no device if it were replaced.
+	ln -s /dev/full full
+	run 125 "$loops" -k '^plain$' -n 10 --csv=full
+	grep -q "cannot write 'full': No space left" err || fail "no reason for a file" err
+	[ -L full ] || fail "what is no ordinary file is replaced"
 	pass "a full disk is an error"
 fi
 

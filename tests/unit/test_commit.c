@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "output/output.h"
+#include "base/commit.h"
 #include "unit.h"
 
 static char directory[64];
@@ -38,7 +38,7 @@ static int commit(const char *path, const char *text, struct mew_error *error)
 	int err;
 
 	mew_buffer_puts(&b, text);
-	err = mew_output_commit(path, &b, error);
+	err = mew_commit(path, &b, error);
 	mew_buffer_done(&b);
 	return err;
 }
@@ -150,7 +150,7 @@ static void a_failure_leaves_the_old_file_as_it_was(void **state)
 	(void)state;
 	commit("out.csv", "old\n", NULL);
 	b.error = -ENOMEM;
-	assert_int_equal(mew_output_commit("out.csv", &b, &error), -ENOMEM);
+	assert_int_equal(mew_commit("out.csv", &b, &error), -ENOMEM);
 	assert_content("out.csv", "old\n");
 	assert_int_equal(count_files(), 1);
 	mew_buffer_done(&b);

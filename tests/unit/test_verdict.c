@@ -50,6 +50,10 @@ static void each_doubt_has_its_clause(void **state)
 	(void)state;
 	row.sample_count = 5;
 	check(&row, &facts, "few samples: 5", "-n 200000");
+	/* It runs once whatever is asked for. */
+	facts.whole_program = 1;
+	check(&row, &facts, "few samples: 5", "");
+	facts.whole_program = 0;
 	row = good;
 	row.iterations = 20;
 	check(&row, &facts, "few iterations: 20", "-n 200");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/commit.h"
 #include "base/csv.h"
 #include "base/table.h"
 #include "kernel/event.h"
@@ -113,7 +114,7 @@ static int list_end(struct list *l, const struct mew_options *o)
 	if (!o->n_files || o->csv)
 		status = mew_results_print(&l->out);
 	for (size_t i = 0; i < o->n_files && !status; i++)
-		if (l->out.error || mew_output_commit(o->files[i].path, &l->out, &error)) {
+		if (l->out.error || mew_commit(o->files[i].path, &l->out, &error)) {
 			mew_say_error("%s", l->out.error ? strerror(-l->out.error) : error.text);
 			status = MEW_EXIT_OWN;
 		}

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/commit.h"
 #include "results.h"
 #include "say.h"
 
@@ -162,7 +163,7 @@ static int write_one(const char *path, const struct mew_output_format *format,
 	if (err)
 		mew_error_errno(&error, err, "cannot write '%s'", path);
 	else
-		err = mew_output_commit(path, &text, &error);
+		err = mew_commit(path, &text, &error);
 	if (err) {
 		mew_say_error("%s", error.text);
 		status = MEW_EXIT_OWN;
@@ -203,7 +204,7 @@ int mew_results_print(const struct mew_buffer *text)
 
 	if (text->error)
 		mew_error_errno(&error, text->error, "cannot write standard output");
-	if (!error.code && !mew_output_commit("-", text, &error))
+	if (!error.code && !mew_commit("-", text, &error))
 		return MEW_EXIT_OK;
 	mew_say_error("%s", error.text);
 	return MEW_EXIT_OWN;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "base/commit.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,12 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "output/output.h"
-
 /* Names to try for the temporary file. */
 enum { TRIES = 100 };
 
-static int write_all(int fd, const char *bytes, size_t n)
+int mew_write_all(int fd, const char *bytes, size_t n)
 {
 	while (n) {
 		ssize_t done = write(fd, bytes, n);
@@ -34,7 +34,7 @@ static int write_all(int fd, const char *bytes, size_t n)
 
 static int write_stdout(const struct mew_buffer *b, struct mew_error *error)
 {
-	int err = write_all(STDOUT_FILENO, b->data, b->len);
+	int err = mew_write_all(STDOUT_FILENO, b->data, b->len);
 
 	return err ? mew_error_errno(error, err, "cannot write standard output") : 0;
 }
@@ -46,16 +46,23 @@ static int write_in_place(const char *path, const struct mew_buffer *b)
 
 	if (fd < 0)
 		return -errno;
-	err = write_all(fd, b->data, b->len);
+	err = mew_write_all(fd, b->data, b->len);
 	if (close(fd) && !err)
 		err = -errno;
 	return err;
 }
 
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 /* A new file beside path. Its descriptor; *ret_name is malloc'ed. */
 static int open_beside(const char *path, char **ret_name)
 {
-	const char *base = mew_base_name(path);
+	const char *base = base_name(path);
 	char *name = NULL;
 	int fd = -EEXIST, i;
 
@@ -80,7 +87,7 @@ static int open_beside(const char *path, char **ret_name)
  * of our business. */
 static void sync_directory(const char *path)
 {
-	const char *base = mew_base_name(path);
+	const char *base = base_name(path);
 	char *directory = base == path ? strdup(".") : strndup(path, (size_t)(base - path));
 	int fd = directory ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
@@ -98,7 +105,7 @@ static int replace(const char *path, const struct stat *old, const struct mew_bu
 
 	if (fd < 0)
 		return fd;
-	err = write_all(fd, b->data, b->len);
+	err = mew_write_all(fd, b->data, b->len);
 	if (!err && old && fchmod(fd, old->st_mode & 0777))
 		err = -errno;
 	if (!err && fsync(fd) && errno != EINVAL && errno != ENOTSUP)
@@ -138,7 +145,7 @@ static int commit(const char *path, const struct mew_buffer *b)
 	return err;
 }
 
-int mew_output_commit(const char *path, const struct mew_buffer *b, struct mew_error *error)
+int mew_commit(const char *path, const struct mew_buffer *b, struct mew_error *error)
 {
 	int err = b->error;
 
