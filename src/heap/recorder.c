@@ -219,7 +219,7 @@ static void give_scratch(struct scratch *s)
 /* The leaf of the stack that the walk has found. */
 static uint32_t leaf_of(const struct mew_walk_result *w, uint32_t entry)
 {
-	int is_whole = w->end == MEW_WALK_ROOT || w->end == MEW_WALK_OUTERMOST;
+	int is_whole = w->end <= MEW_WALK_ZERO;
 	struct mew_tree_key key = {.parent = MEW_TREE_ROOT};
 
 	for (uint32_t i = w->n_frames; i-- > 0;) {
@@ -234,17 +234,30 @@ static uint32_t leaf_of(const struct mew_walk_result *w, uint32_t entry)
 	return key.parent;
 }
 
+/* Whose stack is walked. */
+struct walked {
+	struct mew_recorder_thread *thread;
+	struct scratch *scratch;
+};
+
+static uint64_t end_of(void *arg, uint64_t sp)
+{
+	struct walked *w = arg;
+
+	return mew_stack_end(&w->thread->stack, sp, (uint64_t)(uintptr_t)__builtin_thread_pointer(),
+			     w->scratch->text, sizeof(w->scratch->text));
+}
+
 static uint32_t walk(struct mew_recorder_thread *t, struct scratch *s,
 		     const struct mew_recorder_caller *caller, uint32_t entry)
 {
 	struct mew_walk_start start = {
 		.pc = caller->pc, .sp = caller->sp, .fp = caller->fp, .pc_is_return = 1};
-	struct mew_walk_stack stack = {.lo = caller->sp};
+	struct walked on = {t, s};
+	struct mew_walk_stack stack = {.lo = caller->sp, .end_of = end_of, .arg = &on};
 	struct mew_walk_result *w = &s->walk;
 
-	stack.hi = mew_stack_end(&t->stack, caller->sp,
-				 (uint64_t)(uintptr_t)__builtin_thread_pointer(), s->text,
-				 sizeof(s->text));
+	stack.hi = end_of(&on, caller->sp);
 	/* What was unloaded may have been replaced at the same place: its rules would lead astray,
 	 * and to something that looks like a stack. */
 	if (__atomic_load_n(&recorder.n_closed, __ATOMIC_RELAXED) &&
@@ -253,8 +266,8 @@ static uint32_t walk(struct mew_recorder_thread *t, struct scratch *s,
 	do {
 		mew_walk(recorder.client.table, mew_client_table_bytes(&recorder.client), &start,
 			 &stack, &recorder.root, &s->cache, w);
-	} while (w->end != MEW_WALK_ROOT && w->end != MEW_WALK_OUTERMOST &&
-		 w->end != MEW_WALK_DEEP && mew_client_ask(&recorder.client, w->broke_at));
+	} while (w->end > MEW_WALK_ZERO && w->end != MEW_WALK_DEEP &&
+		 mew_client_ask(&recorder.client, w->broke_at));
 	return leaf_of(w, entry);
 }
 

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "session/collect.h"
 
+#define COROUTINE_NAME "[coroutine]"
 #define ENTRY_PREFIX "mew_run_"
 #define ENTRY_SUFFIX "(mew_state*)" /* C++ */
 
@@ -42,9 +43,9 @@ void mew_collect_done(struct mew_collect *c)
 }
 
 uint32_t mew_collect_child(struct mew_collect *c, uint32_t parent, uint32_t group, uint64_t pc,
-			   int exact, int broken)
+			   int exact, enum mew_collect_mark mark)
 {
-	struct key key = {pc, parent, group, (uint32_t)(exact | broken << 1), 0};
+	struct key key = {pc, parent, group, (uint32_t)exact | (uint32_t)mark << 1, 0};
 	bool is_new;
 	uint64_t *id;
 
@@ -59,13 +60,13 @@ uint32_t mew_collect_child(struct mew_collect *c, uint32_t parent, uint32_t grou
 			.parent = parent,
 			.group = group,
 			.exact = (uint8_t)exact,
-			.broken = (uint8_t)broken,
+			.mark = (uint8_t)mark,
 		};
 	return (uint32_t)*id;
 }
 
 uint32_t mew_collect_stack(struct mew_collect *c, uint32_t group, const struct mew_walk_result *w,
-			   int whole)
+			   enum mew_collect_mark mark)
 {
 	uint32_t node = 0;
 
@@ -73,7 +74,7 @@ uint32_t mew_collect_stack(struct mew_collect *c, uint32_t group, const struct m
 		int exact = i == 0 || (w->exact[i / 64] >> i % 64 & 1);
 
 		node = mew_collect_child(c, node, group, w->pcs[i], exact,
-					 !whole && i + 1 == w->n_frames);
+					 i + 1 == w->n_frames ? mark : MEW_COLLECT_WHOLE);
 	}
 	return node;
 }
@@ -140,8 +141,10 @@ static uint32_t convert_frame(const struct mew_collect_node *n, struct mew_sessi
 	unsigned n_frames = 0;
 	uint32_t stack = parent;
 
-	if (n->broken) {
-		uint32_t f = mew_session_function(s, MEW_BROKEN_STACK, "", 0, "");
+	if (n->mark != MEW_COLLECT_WHOLE) {
+		const char *name =
+			n->mark == MEW_COLLECT_BROKEN ? MEW_BROKEN_STACK : COROUTINE_NAME;
+		uint32_t f = mew_session_function(s, name, "", 0, "");
 
 		stack = f == UINT32_MAX ? f : mew_session_stack(s, stack, f, 0, 0);
 	}

@@ -15,13 +15,20 @@
 #include "symbol/symbol.h"
 #include "unwind/walk.h"
 
+/* What is said of a stack's outermost frame. */
+enum mew_collect_mark {
+	MEW_COLLECT_BROKEN,    /* the stack did not reach its root */
+	MEW_COLLECT_WHOLE,     /* it did */
+	MEW_COLLECT_COROUTINE, /* it is whole, but not one of the loop: it has a root of its own */
+};
+
 /* A frame below its parent; node 0 is the root. */
 struct mew_collect_node {
 	uint64_t pc;
 	uint32_t parent;
 	uint32_t group; /* whose symbols: index of the process image, 0 for a benchmark */
 	uint8_t exact;  /* 1: look up at pc, 0: a return address */
-	uint8_t broken; /* 1: the outermost frame of a stack that did not reach its root */
+	uint8_t mark;   /* enum mew_collect_mark */
 };
 
 /* What was sampled on the stack that ends at node: whole ticks of one thread, until a round turns
@@ -49,11 +56,10 @@ void mew_collect_done(struct mew_collect *c);
 
 /* The child of parent; UINT32_MAX without memory. */
 uint32_t mew_collect_child(struct mew_collect *c, uint32_t parent, uint32_t group, uint64_t pc,
-			   int exact, int broken);
-/* The node of a walked stack. whole 0: its outermost frame is marked broken. UINT32_MAX without
- * memory. */
+			   int exact, enum mew_collect_mark mark);
+/* The node of a walked stack; its outermost frame is marked. UINT32_MAX without memory. */
 uint32_t mew_collect_stack(struct mew_collect *c, uint32_t group, const struct mew_walk_result *w,
-			   int whole);
+			   enum mew_collect_mark mark);
 /* One tick of thread on node in the open round. 0 or -ENOMEM. */
 int mew_collect_tick(struct mew_collect *c, uint32_t thread, uint32_t node, int whole);
 /* Close the round for one thread: each of its ticks becomes weight_s. */

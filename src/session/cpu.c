@@ -341,7 +341,7 @@ static void fill_row(const struct cpu_case *k, struct mew_session *s, struct mew
 	c->cpu.kernel_time_s = k->account.kernel_s;
 	c->cpu.off_cpu_time_s = k->account.off_s;
 	c->cpu.lost = k->drain.losses.lost;
-	c->cpu.truncated = k->drain.losses.cut + k->drain.losses.broken;
+	c->cpu.truncated = k->drain.breaks.n_broken;
 	c->cpu.unknown = unknown;
 	c->cpu.slowdown = p.slowdown;
 	c->cpu.pause_cost_s = k->n_pauses_all ? k->pause_pair_s : NAN;
@@ -377,13 +377,29 @@ static void doubt_of(const struct cpu_case *k, char *buf, size_t cap)
 			 (unsigned long long)d->delivered, (unsigned long long)d->expected);
 }
 
+/* What is worth knowing of a row that is right. NULL: nothing. */
+static const char *note_of(const struct cpu_case *k, char *note, size_t size)
+{
+	uint64_t coroutines = k->drain.losses.coroutines;
+	uint64_t by_fp = k->drain.breaks.n_stacks_by_fp;
+	int n = 0;
+
+	if (coroutines)
+		n = snprintf(note, size, "%llu samples in coroutines",
+			     (unsigned long long)coroutines);
+	if (by_fp)
+		n = snprintf(note + n, size - (size_t)n, "%s%llu stacks by frame pointers",
+			     n ? "; " : "", (unsigned long long)by_fp);
+	return n ? note : NULL;
+}
+
 static int judge(const struct cpu_case *k, struct mew_session *s, struct mew_pcase *c)
 {
 	const struct mew_drain_losses *l = &k->drain.losses;
 	struct mew_verdict_cpu facts = {
 		.unexplained_s = k->account.unexplained_s,
 		.threads_wall_s = k->loop_s,
-		.broken = l->cut + l->broken,
+		.broken = k->drain.breaks.n_broken,
 		.threads_not_sampled = (unsigned)l->threads_started,
 		.n_children = (unsigned)l->children,
 		.n_threads = k->item->n_threads,
@@ -393,9 +409,10 @@ static int judge(const struct cpu_case *k, struct mew_session *s, struct mew_pca
 		.stack_bytes = k->event->attr.sample_stack_user,
 	};
 	struct mew_verdict v;
-	char doubt[256];
+	char doubt[256], note[128];
 
 	doubt_of(k, doubt, sizeof doubt);
+	facts.note = note_of(k, note, sizeof note);
 	if (doubt[0])
 		facts.doubt = doubt;
 	mew_verdict_cpu(&c->cpu, &facts, &v);
@@ -424,6 +441,7 @@ static int report_case(struct cpu_case *k, struct mew_session *s, struct mew_pca
 					    k->item->n_threads / c->cpu.time_per_iteration_s);
 	if (!err)
 		err = judge(k, s, c);
+	mew_breaks_say(&k->drain.breaks, k->o, c->key, k->drain.cache.n_misses);
 	return err ? mew_error_set(error, err, "out of memory") : 0;
 }
 

@@ -41,6 +41,7 @@ void mew_drain_done(struct mew_drain *d)
 		close_thread(&d->threads[i]);
 	free(d->threads);
 	mew_collect_done(&d->collect);
+	mew_breaks_done(&d->breaks);
 	memset(d, 0, sizeof *d);
 }
 
@@ -165,12 +166,31 @@ static enum mew_window_place place(const struct mew_drain *d, const struct mew_d
 								    : MEW_WINDOW_OUTSIDE;
 }
 
+/*
+ * Of a stack that was left by its last rule: a loop's thread has to come from the benchmark. What
+ * ends otherwise with CFI's consent is a stack that somebody made (makecontext); a return address
+ * of 0 may be a wrong turn.
+ */
+static enum mew_collect_mark mark_of(const struct mew_drain *d, const struct mew_drain_thread *t)
+{
+	switch (d->walk.end) {
+	case MEW_WALK_ROOT:
+		return MEW_COLLECT_WHOLE;
+	case MEW_WALK_OUTERMOST:
+		return t->kind == MEW_THREAD_POOL ? MEW_COLLECT_WHOLE : MEW_COLLECT_COROUTINE;
+	case MEW_WALK_ZERO:
+		return t->kind == MEW_THREAD_POOL ? MEW_COLLECT_WHOLE : MEW_COLLECT_BROKEN;
+	default:
+		return MEW_COLLECT_BROKEN;
+	}
+}
+
 static int take_sample(struct mew_drain *d, struct mew_drain_thread *t, const struct mew_record *r)
 {
 	struct mew_walk_start start;
 	struct mew_walk_stack stack;
+	enum mew_collect_mark mark;
 	uint32_t node;
-	int whole;
 
 	if (mew_sample_start(r, &start, &stack)) {
 		d->losses.bad_records++;
@@ -178,15 +198,13 @@ static int take_sample(struct mew_drain *d, struct mew_drain_thread *t, const st
 	}
 	mew_walk(mew_modules_table(d->modules), d->table_bytes, &start, &stack, &d->root, &d->cache,
 		 &d->walk);
-	whole = d->walk.end == MEW_WALK_ROOT ||
-		(d->walk.end == MEW_WALK_OUTERMOST && t->kind == MEW_THREAD_POOL);
-	if (!whole && (d->walk.end == MEW_WALK_CUT || d->walk.end == MEW_WALK_DEEP))
-		d->losses.cut++;
-	else if (!whole)
-		d->losses.broken++;
-	node = mew_collect_stack(&d->collect, 0, &d->walk, whole);
-	if (node == UINT32_MAX ||
-	    mew_collect_tick(&d->collect, (uint32_t)(t - d->threads), node, whole))
+	mark = mark_of(d, t);
+	if (mew_breaks_add(&d->breaks, d->modules, &d->walk, mark == MEW_COLLECT_BROKEN))
+		return -ENOMEM;
+	d->losses.coroutines += mark == MEW_COLLECT_COROUTINE;
+	node = mew_collect_stack(&d->collect, 0, &d->walk, mark);
+	if (node == UINT32_MAX || mew_collect_tick(&d->collect, (uint32_t)(t - d->threads), node,
+						   mark != MEW_COLLECT_BROKEN))
 		return -ENOMEM;
 	d->samples++;
 	return 0;
@@ -453,6 +471,7 @@ void mew_drain_forget(struct mew_drain *d)
 					.children = d->losses.children};
 
 	mew_collect_forget(&d->collect);
+	mew_breaks_forget(&d->breaks);
 	d->losses = kept;
 	d->samples = 0;
 	d->total = (struct mew_drain_count){0};

@@ -17,6 +17,7 @@
 #include "kernel/record.h"
 #include "kernel/ring.h"
 #include "profile/account.h"
+#include "session/breaks.h"
 #include "session/collect.h"
 #include "unwind/modules.h"
 #include "unwind/walk.h"
@@ -42,9 +43,8 @@ struct mew_drain_thread {
 
 /* What did not go as it should; whole case. */
 struct mew_drain_losses {
-	uint64_t lost;   /* samples that the kernel dropped or that could not be placed */
-	uint64_t cut;    /* stacks longer than their copy */
-	uint64_t broken; /* stacks that did not reach the case otherwise */
+	uint64_t lost;       /* samples that the kernel dropped or that could not be placed */
+	uint64_t coroutines; /* whole stacks that are not the loop's */
 	uint64_t throttled, bad_records;
 	uint64_t threads_started, children; /* in the loop, warm-up included: not sampled */
 };
@@ -62,6 +62,7 @@ struct mew_drain {
 	size_t n_threads, cap_threads;
 	struct mew_walk_cache cache;
 	struct mew_walk_result walk;
+	struct mew_breaks breaks;
 	struct mew_drain_losses losses;
 	/* of the sampling event, in all threads and sampled rounds */
 	struct mew_drain_count total;

@@ -131,7 +131,9 @@ static uint32_t collect_chain(struct mew_collect *c, const struct mew_segment *s
 		chain[n++] = i;
 	}
 	for (size_t i = n; i-- > 0 && at != UINT32_MAX;)
-		at = mew_collect_child(c, at, 0, s->nodes[chain[i]].pc, 0, broken && i + 1 == n);
+		at = mew_collect_child(c, at, 0, s->nodes[chain[i]].pc, 0,
+				       broken && i + 1 == n ? MEW_COLLECT_BROKEN
+							    : MEW_COLLECT_WHOLE);
 	return at;
 }
 

@@ -28,6 +28,7 @@ struct mew_run_options {
 	const char *event;    /* cpu; NULL: the best there is */
 	uint32_t stack_bytes; /* cpu; 0: default */
 	enum mew_pause_mode pause;
+	int verbose; /* notes on what is usually not worth one */
 	const char *tag;
 	const char *heap_library;                 /* path of libmew-heap.so */
 	const volatile sig_atomic_t *interrupted; /* set by the caller's signal handler: end soon,

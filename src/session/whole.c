@@ -16,6 +16,7 @@
 #include "kernel/whole.h"
 #include "profile/account.h"
 #include "profile/verdict.h"
+#include "session/breaks.h"
 #include "session/collect.h"
 #include "session/cpu.h"
 #include "session/image.h"
@@ -35,7 +36,9 @@ struct whole_case {
 	struct mew_map alive;             /* tid -> born, ns */
 	uint64_t lived_ns;                /* of threads that have ended */
 	int hung_up, multiplexed, silent; /* silent: the event counted nothing */
-	uint64_t samples, lost, cut, broken, bad, throttled, no_image;
+	uint64_t samples, lost, bad, throttled, no_image;
+	struct mew_breaks breaks;
+	uint64_t n_misses; /* of the caches of images before this one */
 	unsigned n_children;
 };
 
@@ -129,16 +132,19 @@ static int on_sample(struct whole_case *k, const struct mew_record *r)
 		k->no_image++;
 		return 0;
 	}
-	if (image != k->cache_image)
+	if (image != k->cache_image) {
+		k->n_misses += k->cache.n_misses;
 		memset(&k->cache, 0, sizeof k->cache);
+	}
 	k->cache_image = image;
 	mew_walk(mew_modules_table(k->images.images[image].modules),
 		 k->images.images[image].space.bytes, &start, &stack, &outermost, &k->cache,
 		 &k->walk);
-	whole = k->walk.end == MEW_WALK_OUTERMOST;
-	k->cut += k->walk.end == MEW_WALK_CUT || k->walk.end == MEW_WALK_DEEP;
-	k->broken += !whole && k->walk.end != MEW_WALK_CUT && k->walk.end != MEW_WALK_DEEP;
-	node = mew_collect_stack(&k->collect, image, &k->walk, whole);
+	whole = k->walk.end == MEW_WALK_OUTERMOST || k->walk.end == MEW_WALK_ZERO;
+	if (mew_breaks_add(&k->breaks, k->images.images[image].modules, &k->walk, !whole))
+		return -ENOMEM;
+	node = mew_collect_stack(&k->collect, image, &k->walk,
+				 whole ? MEW_COLLECT_WHOLE : MEW_COLLECT_BROKEN);
 	if (node == UINT32_MAX || mew_collect_tick(&k->collect, 0, node, whole))
 		return -ENOMEM;
 	k->samples++;
@@ -239,13 +245,14 @@ static int judge(struct whole_case *k, struct mew_session *s, struct mew_pcase *
 	struct mew_verdict_cpu facts = {
 		.unexplained_s = 0,
 		.threads_wall_s = (double)k->lived_ns / 1e9,
-		.broken = k->cut + k->broken,
+		.broken = k->breaks.n_broken,
 		.n_threads = 1,
 		.whole_program = 1,
 		.stack_bytes = k->event->attr.sample_stack_user,
 	};
 	uint64_t bad = k->bad + k->kernel.n_bad;
-	char doubt[192] = "", note[96];
+	char doubt[192] = "", note[128] = "";
+	int n = 0;
 	struct mew_verdict v;
 
 	if (k->no_image)
@@ -262,11 +269,14 @@ static int judge(struct whole_case *k, struct mew_session *s, struct mew_pcase *
 		snprintf(doubt, sizeof doubt, "the kernel throttled the sampling %llu times",
 			 (unsigned long long)k->throttled);
 	facts.doubt = doubt[0] ? doubt : NULL;
-	if (k->n_children) {
-		snprintf(note, sizeof note, "%u child process%s included", k->n_children,
-			 k->n_children == 1 ? "" : "es");
+	if (k->n_children)
+		n = snprintf(note, sizeof note, "%u child process%s included", k->n_children,
+			     k->n_children == 1 ? "" : "es");
+	if (k->breaks.n_stacks_by_fp)
+		snprintf(note + n, sizeof note - (size_t)n, "%s%llu stacks by frame pointers",
+			 n ? "; " : "", (unsigned long long)k->breaks.n_stacks_by_fp);
+	if (note[0])
 		facts.note = note;
-	}
 	mew_verdict_cpu(&c->cpu, &facts, &v);
 	return mew_verdict_store(s, c, &v);
 }
@@ -301,7 +311,7 @@ static int fill(struct whole_case *k, const struct mew_outcome *out, struct mew_
 		.kernel_time_s = a.kernel_s,
 		.off_cpu_time_s = a.off_s,
 		.lost = k->lost,
-		.truncated = k->cut + k->broken,
+		.truncated = k->breaks.n_broken,
 		.unknown = unknown,
 		.slowdown = NAN,
 		.pause_cost_s = NAN,
@@ -343,10 +353,12 @@ int mew_cpu_run_whole(struct mew_run *r, struct mew_cpu_engine *e, struct mew_pc
 			err = mew_run_take_outcome(r->session, c, ret);
 		if (!err)
 			err = fill(k, ret, r->session, c, error);
+		mew_breaks_say(&k->breaks, r->o, c->key, k->n_misses + k->cache.n_misses);
 		mew_cpu_remember(e, c);
 	}
 	mew_whole_close(&k->kernel);
 	mew_collect_done(&k->collect);
+	mew_breaks_done(&k->breaks);
 	mew_images_done(&k->images);
 	mew_map_done(&k->alive);
 	free(k);

@@ -20,6 +20,7 @@
 
 #define DELETED " (deleted)"
 #define NO_SLOT UINT32_MAX
+#define ANONYMOUS_MAX (MEW_UNWIND_TABLE_MODULES / 2)
 
 /* A module with what is nobody else's business. */
 struct module {
@@ -329,27 +330,30 @@ static bool overlaps(const struct mew_modules *m, uint64_t start_pc, uint64_t en
 	return false;
 }
 
-/* A new entry of the table, complete before readers can see it. */
+/* A new entry of the table, complete before readers can see it. module NULL: code of no file. */
 static int publish(struct mew_modules *m, struct module *module, struct mapping *mapping)
 {
 	struct mew_unwind_table *t = m->table;
 	struct mew_unwind_table_module *entry;
-	int rc;
+	int rc = 0;
 
 	if (t->n_modules >= MEW_UNWIND_TABLE_MODULES)
 		return -ENOSPC;
-	rc = place_rules(m, module);
+	if (module)
+		rc = place_rules(m, module);
 	entry = &t->modules[t->n_modules];
 	*entry = (struct mew_unwind_table_module){
 		.start_pc = mapping->pub.start_pc,
 		.end_pc = mapping->pub.end_pc,
-		.base = mapping->pub.load_bias + (module->file ? module->file->cfi.base_vaddr : 0),
-		.rules_off = module->rules_off,
-		.saves_off = module->saves_off,
-		.ops_off = module->ops_off,
-		.id = module->pub.id,
+		.base = mapping->pub.load_bias,
+		.id = mapping->pub.module,
 	};
-	if (module->rules_off) {
+	if (module && module->file)
+		entry->base += module->file->cfi.base_vaddr;
+	if (module && module->rules_off) {
+		entry->rules_off = module->rules_off;
+		entry->saves_off = module->saves_off;
+		entry->ops_off = module->ops_off;
 		entry->n_rules = (uint32_t)module->file->cfi.n_rules;
 		entry->n_saves = (uint32_t)module->file->cfi.n_saves;
 		entry->n_ops = (uint32_t)module->file->cfi.n_ops;
@@ -408,7 +412,8 @@ static int add_mapping(struct mew_modules *m, const struct wanted *w)
 	}
 	if (MEW_ARRAY_PUSH(m->mappings, m->n_mappings, m->cap_mappings))
 		return -ENOMEM;
-	if (module)
+	/* Generated code may come and go for ever: it must leave room for files. */
+	if (module || m->table->n_modules < ANONYMOUS_MAX)
 		rc = publish(m, module, &new);
 	m->mappings[m->n_mappings++] = new;
 	m->changed = true;

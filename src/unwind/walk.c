@@ -36,8 +36,11 @@ struct walk {
 	size_t space_bytes;
 	const struct mew_walk_stack *stack;
 	uint64_t regs[MEW_WALK_REGS]; /* what frame.regs may point to */
+	struct mew_walk_stack other;  /* of what a signal interrupted, if that is another stack */
+	bool elsewhere;               /* so it is, and it is not known */
+	enum mew_walk_end no_rule;    /* why w->rule is none */
 	bool missing; /* a rule asked for a register that the frames below may have saved */
-	uint32_t n_frames;
+	uint32_t n_frames, n_by_fp;
 	unsigned n_signals;
 	struct mew_rule rule; /* of a frame that is no ordinary one */
 };
@@ -257,6 +260,23 @@ static ALWAYS_INLINE int leave(struct walk *w, const struct mew_walk_stack *stac
 	return 0;
 }
 
+/* The interrupted code may have been on another stack: sigaltstack(2). */
+static void change_stack(struct walk *w, uint64_t sp)
+{
+	const struct mew_walk_stack *s = w->stack;
+	uint64_t end = sp;
+
+	if (sp >= s->lo && sp <= s->hi)
+		return;
+	if (!s->bytes && s->end_of)
+		end = s->end_of(s->arg, sp);
+	w->elsewhere = end <= sp;
+	if (w->elsewhere)
+		return;
+	w->other = (struct mew_walk_stack){sp, end, NULL, s->end_of, s->arg};
+	w->stack = &w->other;
+}
+
 /* Leaves a signal frame: f becomes what the signal interrupted. */
 static enum mew_walk_end leave_signal(struct walk *w, const struct mew_rule *rule, struct frame *f)
 {
@@ -270,6 +290,7 @@ static enum mew_walk_end leave_signal(struct walk *w, const struct mew_rule *rul
 	}
 	f->pc = w->regs[MEW_CPU_PC];
 	f->sp = w->regs[MEW_CPU_SP];
+	change_stack(w, f->sp);
 	f->fp = w->regs[MEW_CPU_FP];
 	f->fp_known = true;
 	f->regs = w->regs;
@@ -364,10 +385,58 @@ static enum mew_walk_end leave_evaluated(struct walk *w, const struct mew_rule *
 	return 0;
 }
 
-/* Leaves a signal frame, or one that has programs. */
+/* Whether no call can have left this return address: a function begins there, and before it is
+ * nothing. So a stack begins that was made by hand (makecontext). */
+static bool is_made(const struct walk *w, uint64_t pc)
+{
+	const struct mew_unwind_table_module *module = NULL;
+	const struct mew_rule *rule = mew_unwind_table_find(w->table, w->space_bytes, pc, &module);
+
+	return rule && module && module->base + rule->start == pc;
+}
+
+/*
+ * Leaves a frame that has no rule by the frame pointer, as code that is generated mostly keeps it,
+ * if all that can be looked at agrees: the pointer lies in the stack, and the word above it is an
+ * address in known code. A function that has not set up its frame loses its caller this way.
+ */
+static enum mew_walk_end leave_by_fp(struct walk *w, struct frame *f)
+{
+	const struct mew_unwind_table_module *module = NULL;
+	uint64_t fp, pc;
+
+	if (!MEW_CPU_FP_STEP || !f->fp_known || f->fp % 8 || f->fp < f->sp ||
+	    !mew_stack_word(w->stack, f->fp, &fp) || !mew_stack_word(w->stack, f->fp + 8, &pc))
+		return w->no_rule;
+	if (pc) {
+		mew_unwind_table_find(w->table, w->space_bytes, pc - 1, &module);
+		if (!module)
+			return w->no_rule;
+	}
+	w->n_by_fp++;
+	f->sp = f->fp + 16;
+	f->fp = fp;
+	f->pc = pc;
+	f->known = 0;
+	f->exact = false;
+	return 0;
+}
+
+static enum mew_walk_end leave_without(struct walk *w, struct frame *f)
+{
+	if (f->exact || w->n_by_fp || !is_made(w, f->pc))
+		return leave_by_fp(w, f);
+	f->exact = true; /* where it would run, one day */
+	return MEW_WALK_OUTERMOST;
+}
+
+/* Leaves a signal frame, one that has programs, or one that has no rule. */
 static enum mew_walk_end leave_rarely(struct walk *w, struct frame *f, bool follow)
 {
 	const struct mew_rule *rule = &w->rule;
+
+	if (rule->cfa == MEW_CFA_NONE)
+		return leave_without(w, f);
 
 	if ((rule->cfa == MEW_CFA_SIGNAL || rule->aux) && w->n_signals++ == SIGNAL_FRAMES_MAX)
 		return MEW_WALK_BAD;
@@ -410,15 +479,18 @@ static ALWAYS_INLINE int run(struct walk *w, struct frame *at, const struct mew_
 			break;
 		put_frame(ret, n++, &f);
 		found = find_rule(w, f.exact ? f.pc : f.pc - 1, cache, &end);
-		rc = end;
-		if (!found)
+		if (!found) {
+			w->rule.cfa = MEW_CFA_NONE;
+			w->no_rule = end;
+			rc = RARE;
 			break;
+		}
 		rule = *found; /* shared memory: looked at once */
 		rc = leave(w, &stack, &rule, &f, follow);
 		if (rc)
 			break;
 		/* A word 0 is where the ABI and hand-made stacks end. */
-		rc = f.pc ? MEW_WALK_ROOT : MEW_WALK_OUTERMOST;
+		rc = f.pc ? MEW_WALK_ROOT : MEW_WALK_ZERO;
 		if (!f.pc || (f.pc >= root->lo && f.pc < root->hi))
 			break;
 	}
@@ -434,25 +506,31 @@ static ALWAYS_INLINE void walk_frames(struct walk *w, struct frame f,
 				      struct mew_walk_cache *cache, bool follow,
 				      struct mew_walk_result *ret)
 {
+	uint64_t sp = f.sp;
 	int rc;
 
-	w->n_frames = w->n_signals = 0;
-	w->missing = false;
+	w->n_frames = w->n_by_fp = w->n_signals = 0;
+	w->missing = w->elsewhere = false;
 	for (;;) {
 		rc = run(w, &f, root, cache, follow, ret);
 		if (rc != RARE)
 			break;
 		rc = leave_rarely(w, &f, follow);
+		if (rc == MEW_WALK_OUTERMOST)
+			put_frame(ret, w->n_frames - 1, &f);
 		if (rc)
 			break;
-		rc = f.pc ? MEW_WALK_ROOT : MEW_WALK_OUTERMOST;
-		if (!f.pc || (!f.exact && f.pc >= root->lo && f.pc < root->hi))
+		rc = f.pc ? MEW_WALK_ROOT : MEW_WALK_ZERO;
+		if (!f.exact && (!f.pc || (f.pc >= root->lo && f.pc < root->hi)))
 			break;
 	}
+	if (w->elsewhere && (rc == MEW_WALK_BAD || rc == MEW_WALK_CUT))
+		rc = MEW_WALK_ELSEWHERE;
 	ret->end = (enum mew_walk_end)rc;
 	ret->n_frames = w->n_frames;
-	ret->broke_at =
-		rc == MEW_WALK_ROOT || rc == MEW_WALK_OUTERMOST ? 0 : ret->pcs[w->n_frames - 1];
+	ret->n_by_fp = w->n_by_fp;
+	ret->stack_bytes = f.sp > sp ? f.sp - sp : 0;
+	ret->broke_at = rc <= MEW_WALK_ZERO ? 0 : ret->pcs[w->n_frames - 1];
 }
 
 /* The same once more, for the rare frame that is found by a register its callees have saved. */
@@ -492,6 +570,7 @@ void mew_walk(const struct mew_unwind_table *t, size_t space_bytes,
 	if (cache)
 		cache_check(cache, t);
 	walk_frames(&w, f, root, cache, false, ret);
+	w.stack = stack;
 	if (ret->end == MEW_WALK_EVALUATE && w.missing && ret->n_frames > 1)
 		walk_following(&w, f, root, cache, ret);
 }

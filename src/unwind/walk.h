@@ -30,6 +30,10 @@ struct mew_walk_start {
 struct mew_walk_stack {
 	uint64_t lo, hi;      /* readable addresses: [lo, hi); nothing outside is ever read */
 	const uint8_t *bytes; /* of lo, or NULL: live */
+	/* Live: the end of what is readable above sp, where a signal has interrupted code on
+	 * another stack; sp: nothing is. NULL: no other stack is walked. Called in the walk. */
+	uint64_t (*end_of)(void *arg, uint64_t sp);
+	void *arg;
 };
 
 /* Where a stack may end well. */
@@ -44,12 +48,16 @@ enum mew_walk_end {
 	MEW_WALK_OUTERMOST, /* reached a frame whose return address is undefined (thread start,
 			     * _start): complete for a whole program or a pool thread, not for a
 			     * loop thread */
-	MEW_WALK_CUT,       /* the next word lies above hi: the copy was too small */
+	MEW_WALK_ZERO, /* reached a return address of 0, where hand-made stacks end: as OUTERMOST,
+			* but it may as well be a wrong turn */
+	MEW_WALK_CUT,  /* the next word lies above hi: the copy was too small */
 	MEW_WALK_NO_MODULE, /* pc in no module of the table */
 	MEW_WALK_NO_RULE,   /* module known, no rule there */
 	MEW_WALK_EVALUATE,  /* the rule asks for a register that is not known, or its program cannot
 			     * be run */
 	MEW_WALK_BAD,       /* the CFA did not grow, or an address is not the stack's: broken */
+	MEW_WALK_ELSEWHERE, /* goes on in a stack that was not given: a signal's handler has one of
+			     * its own */
 	MEW_WALK_DEEP,
 };
 
@@ -58,6 +66,8 @@ enum mew_walk_end {
 struct mew_walk_result {
 	enum mew_walk_end end;
 	uint32_t n_frames;
+	uint32_t n_by_fp;     /* frames that were left by the frame pointer, for want of a rule */
+	uint64_t stack_bytes; /* from start.sp to the sp of the last frame's caller */
 	uint64_t broke_at; /* pc of the frame that could not be left, for all but ROOT and OUTERMOST
 			    */
 	/* Innermost first. Frame 0 is start.pc; the others are return addresses (look symbols up at

@@ -179,8 +179,10 @@ static void record(struct oracle *o, uint32_t stack_bytes, char **argv)
 
 static const char *our_end(const struct mew_walk_result *r)
 {
-	static const char *const names[MEW_WALK_ENDS] = {"root",    "outermost", "cut", "no module",
-							 "no rule", "evaluate",  "bad", "deep"};
+	static const char *const names[MEW_WALK_ENDS] = {
+		"root",    "outermost", "zero", "cut",       "no module",
+		"no rule", "evaluate",  "bad",  "elsewhere", "deep",
+	};
 
 	return names[r->end];
 }
@@ -212,6 +214,7 @@ static bool same_end(const struct mew_walk_result *ours, const struct dwfl_walk_
 {
 	switch (ours->end) {
 	case MEW_WALK_OUTERMOST:
+	case MEW_WALK_ZERO:
 		return theirs->end == DWFL_WALK_OUTERMOST;
 	case MEW_WALK_CUT:
 		return theirs->end == DWFL_WALK_CUT;

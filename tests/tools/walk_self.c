@@ -100,8 +100,9 @@ static void read_maps(void)
 	close(fd);
 }
 
-static const char *const ends[] = {"root",    "outermost", "cut", "no module",
-				   "no rule", "evaluate",  "bad", "deep"};
+static const char *const ends[MEW_WALK_ENDS] = {"root",      "outermost", "zero",     "cut",
+						"no module", "no rule",   "evaluate", "bad",
+						"elsewhere", "deep"};
 
 static void show(const char *what, const struct mew_walk_result *r, void **theirs, int n)
 {
@@ -182,7 +183,8 @@ static int compare(const char *what, const struct mew_walk_start *start, void **
 	stack.bytes = copy;
 	mew_walk(table, SPACE_BYTES, start, &stack, &root, NULL, &copied);
 	/* An interrupted frame on another stack is not in a copy of this one. */
-	if (copied.end != live.end && !(copied.end == MEW_WALK_BAD || copied.end == MEW_WALK_CUT)) {
+	if (copied.end != live.end && copied.end != MEW_WALK_ELSEWHERE &&
+	    copied.end != MEW_WALK_CUT) {
 		n_failed++;
 		show("copied", &copied, theirs + skip, n - skip);
 		return 1;
@@ -321,7 +323,7 @@ static void on_alternate(int number, siginfo_t *info, void *context)
 	stack = (struct mew_walk_stack){.lo = start.sp, .hi = stack_end(start.sp)};
 	mew_walk(table, SPACE_BYTES, &start, &stack, &root, &cache, &r);
 	if (r.n_frames != 3 || r.pcs[2] != regs[MEW_CPU_PC] || !(r.exact[0] & 4) ||
-	    (r.end != MEW_WALK_BAD && r.end != MEW_WALK_CUT)) {
+	    r.end != MEW_WALK_ELSEWHERE) {
 		n_failed++;
 		show("alternate", &r, NULL, 0);
 	}

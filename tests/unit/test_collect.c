@@ -31,12 +31,12 @@ static void collect_gives_one_node_to_one_stack(void **state)
 	(void)state;
 	assert_int_equal(mew_collect_init(&c), 0);
 	walk(&w, 3, (uint64_t[]){30, 20, 10});
-	a = mew_collect_stack(&c, 0, &w, 1);
-	b = mew_collect_stack(&c, 0, &w, 1);
+	a = mew_collect_stack(&c, 0, &w, MEW_COLLECT_WHOLE);
+	b = mew_collect_stack(&c, 0, &w, MEW_COLLECT_WHOLE);
 	assert_int_equal(a, b);
 	assert_int_equal(c.n_nodes, 4);
 	walk(&w, 3, (uint64_t[]){31, 20, 10});
-	other = mew_collect_stack(&c, 0, &w, 1);
+	other = mew_collect_stack(&c, 0, &w, MEW_COLLECT_WHOLE);
 	assert_int_not_equal(a, other);
 	assert_int_equal(c.n_nodes, 5); /* two frames are shared */
 	assert_int_equal(c.nodes[a].parent, c.nodes[other].parent);
@@ -54,13 +54,13 @@ static void collect_keeps_broken_stacks_and_images_apart(void **state)
 	(void)state;
 	assert_int_equal(mew_collect_init(&c), 0);
 	walk(&w, 2, (uint64_t[]){20, 10});
-	whole = mew_collect_stack(&c, 0, &w, 1);
-	broken = mew_collect_stack(&c, 0, &w, 0);
-	image = mew_collect_stack(&c, 1, &w, 1);
+	whole = mew_collect_stack(&c, 0, &w, MEW_COLLECT_WHOLE);
+	broken = mew_collect_stack(&c, 0, &w, MEW_COLLECT_BROKEN);
+	image = mew_collect_stack(&c, 1, &w, MEW_COLLECT_WHOLE);
 	assert_int_not_equal(whole, broken);
 	assert_int_not_equal(whole, image);
-	assert_int_equal(c.nodes[c.nodes[broken].parent].broken, 1);
-	assert_int_equal(c.nodes[broken].broken, 0);
+	assert_int_equal(c.nodes[c.nodes[broken].parent].mark, MEW_COLLECT_BROKEN);
+	assert_int_equal(c.nodes[broken].mark, MEW_COLLECT_WHOLE);
 	mew_collect_done(&c);
 }
 
@@ -71,7 +71,7 @@ static void collect_settles_ticks_round_by_round_and_thread_by_thread(void **sta
 
 	(void)state;
 	assert_int_equal(mew_collect_init(&c), 0);
-	node = mew_collect_child(&c, 0, 0, 10, 1, 0);
+	node = mew_collect_child(&c, 0, 0, 10, 1, MEW_COLLECT_WHOLE);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(mew_collect_tick(&c, 0, node, 1), 0);
 	assert_int_equal(mew_collect_tick(&c, 1, node, 1), 0);
@@ -101,7 +101,8 @@ static void collect_shows_broken_stacks_under_a_frame_of_their_own(void **state)
 	(void)state;
 	assert_int_equal(mew_collect_init(&c), 0);
 	walk(&w, 2, (uint64_t[]){20, 10});
-	assert_int_equal(mew_collect_tick(&c, 0, mew_collect_stack(&c, 0, &w, 0), 0), 0);
+	assert_int_equal(
+		mew_collect_tick(&c, 0, mew_collect_stack(&c, 0, &w, MEW_COLLECT_BROKEN), 0), 0);
 	mew_collect_settle(&c, 0, 2);
 	assert_int_equal(mew_collect_values(&c, s, k, no_symbols, NULL, &unknown), 0);
 	assert_int_equal(unknown, 1);

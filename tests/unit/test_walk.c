@@ -445,8 +445,111 @@ static void a_signal_may_have_come_on_another_stack_but_not_for_ever(void **stat
 	/* On a copied stack the other one is not there. */
 	put_context(f, 11, LEAF, LO - 0x10000, 0);
 	walk(f);
-	assert_int_equal(f->result.end, MEW_WALK_BAD);
+	assert_int_equal(f->result.end, MEW_WALK_ELSEWHERE);
 	assert_int_equal(f->result.n_frames, 3);
+	assert_int_equal(f->result.pcs[2], LEAF);
+}
+
+/* Of a stack that the walk is not given. */
+struct elsewhere {
+	uint64_t lo, hi;
+	unsigned n;
+};
+
+static uint64_t end_of(void *arg, uint64_t sp)
+{
+	struct elsewhere *e = arg;
+
+	e->n++;
+	return sp >= e->lo && sp < e->hi ? e->hi : sp;
+}
+
+static void a_live_walk_goes_on_in_the_stack_that_a_signal_interrupted(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t other[8] = {0};
+	struct elsewhere e = {(uintptr_t)other, (uintptr_t)(other + 8), 0};
+
+	f->start.sp = f->stack.lo = (uintptr_t)f->words;
+	f->stack.hi = (uintptr_t)(f->words + WORDS);
+	f->stack.bytes = NULL;
+	f->stack.end_of = end_of;
+	f->stack.arg = &e;
+	f->words[0] = SIGNAL + 1;
+	put_context(f, 1, SMALL, (uintptr_t)other, 0);
+	other[3] = ROOT_FUNCTION;
+	walk(f);
+	assert_int_equal(f->result.end, MEW_WALK_ROOT);
+	assert_int_equal(f->result.n_frames, 3);
+	assert_int_equal(e.n, 1);
+	/* It ends earlier than its frame. */
+	e.hi -= 5 * 8;
+	walk(f);
+	assert_int_equal(f->result.end, MEW_WALK_CUT);
+	/* Nobody knows it. */
+	e.lo = e.hi = 0;
+	walk(f);
+	assert_int_equal(f->result.end, MEW_WALK_ELSEWHERE);
+	f->stack.end_of = NULL;
+	walk(f);
+	assert_int_equal(f->result.end, MEW_WALK_ELSEWHERE);
+}
+
+static void code_without_rules_is_left_by_a_frame_pointer_that_can_be_one(void **state)
+{
+	struct fixture *f = *state;
+
+	f->start.pc = NOTHING + 0x20;
+	f->start.fp = LO + 8 * 4;
+	f->words[4] = LO + 8 * 20; /* the caller's frame pointer */
+	f->words[5] = FRAMED + 1;
+	f->words[20] = 0;
+	f->words[21] = ROOT_FUNCTION;
+	walk(f);
+	assert_int_equal(f->result.end, MEW_WALK_ROOT);
+	assert_int_equal(f->result.n_frames, 2);
+	assert_int_equal(f->result.n_by_fp, 1);
+	f->words[5] = 0x77777; /* in no module */
+	walk(f);
+	assert_int_equal(f->result.end, MEW_WALK_NO_RULE);
+	assert_int_equal(f->result.n_by_fp, 0);
+	f->words[5] = FRAMED + 1;
+	f->start.sp = LO + 8 * 5; /* the pointer is below it */
+	walk(f);
+	assert_int_equal(f->result.end, MEW_WALK_NO_RULE);
+	f->start.sp = LO;
+	f->start.fp = LO + 8 * 4 + 4;
+	walk(f);
+	assert_int_equal(f->result.end, MEW_WALK_NO_RULE);
+	f->start.fp = LO + sizeof(f->words) - 8; /* the word above it is not there */
+	walk(f);
+	assert_int_equal(f->result.end, MEW_WALK_NO_RULE);
+
+	/* Code that no module covers. */
+	f->start.pc = 0x5000;
+	f->start.fp = LO + 8 * 4;
+	walk(f);
+	assert_int_equal(f->result.end, MEW_WALK_ROOT);
+	f->start.fp = 1;
+	walk(f);
+	assert_int_equal(f->result.end, MEW_WALK_NO_MODULE);
+}
+
+static void a_return_to_the_first_instruction_of_a_function_is_a_made_stack(void **state)
+{
+	struct fixture *f = *state;
+
+	/* BACKWARDS comes after NOTHING: no call is there to have left its address. */
+	f->words[0] = BACKWARDS;
+	walk(f);
+	assert_int_equal(f->result.end, MEW_WALK_OUTERMOST);
+	assert_int_equal(f->result.n_frames, 2);
+	assert_true(exact(f, 1));
+	/* Behind SMALL there may be a call. */
+	f->words[0] = FRAMED;
+	f->words[4] = ROOT_FUNCTION;
+	walk(f);
+	assert_int_equal(f->result.end, MEW_WALK_ROOT);
 }
 
 static void a_stack_that_ends_early_is_cut_and_not_bad(void **state)
@@ -533,14 +636,14 @@ static void rules_that_cannot_be_said_break_the_stack(void **state)
 	assert_int_equal(f->result.n_frames, 2);
 }
 
-static void a_return_address_of_zero_is_the_outermost_frame(void **state)
+static void a_return_address_of_zero_ends_a_stack(void **state)
 {
 	struct fixture *f = *state;
 
 	f->words[0] = SMALL + 1;
 	f->words[4] = 0;
 	walk(f);
-	assert_int_equal(f->result.end, MEW_WALK_OUTERMOST);
+	assert_int_equal(f->result.end, MEW_WALK_ZERO);
 	assert_int_equal(f->result.n_frames, 2);
 }
 
@@ -653,7 +756,7 @@ static uint64_t rnd_word(uint64_t lo, uint64_t hi)
 {
 	switch (rnd(8)) {
 	case 0:
-		return rnd(UINT64_MAX);
+		return rnd(4) ? rnd(UINT64_MAX) : 0;
 	case 1:
 		return hi - 16 + rnd(32);
 	case 2:
@@ -773,11 +876,14 @@ int main(void)
 		TEST(a_plt_stub_has_pushed_its_index_or_not),
 		TEST(a_signal_frame_gives_all_registers_and_an_exact_pc),
 		TEST(a_signal_may_have_come_on_another_stack_but_not_for_ever),
+		TEST(a_live_walk_goes_on_in_the_stack_that_a_signal_interrupted),
+		TEST(code_without_rules_is_left_by_a_frame_pointer_that_can_be_one),
+		TEST(a_return_to_the_first_instruction_of_a_function_is_a_made_stack),
 		TEST(a_stack_that_ends_early_is_cut_and_not_bad),
 		TEST(an_address_that_is_no_stack_is_bad),
 		TEST(a_frame_that_does_not_advance_ends_the_walk),
 		TEST(rules_that_cannot_be_said_break_the_stack),
-		TEST(a_return_address_of_zero_is_the_outermost_frame),
+		TEST(a_return_address_of_zero_ends_a_stack),
 		TEST(a_lost_frame_pointer_breaks_only_who_needs_it),
 		TEST(a_frame_pointer_popped_in_the_epilogue_is_in_its_register),
 		TEST(the_deepest_stack_that_fits_is_whole_and_one_more_is_deep),

@@ -185,6 +185,7 @@ int mew_profiling_run(struct mew_profiling *p, enum mew_session_kind kind, struc
 		.event = o->event,
 		.stack_bytes = o->stack_bytes,
 		.pause = o->pause,
+		.verbose = o->verbose,
 		.tag = o->tag,
 		.interrupted = &mew_interrupted,
 		.begin = begin,

@@ -15,6 +15,7 @@
 #define MEW_CPU_SP 31
 #define MEW_CPU_PC 32
 #define MEW_CPU_HAS_LR 1
+#define MEW_CPU_FP_STEP 0 /* a frame record lies anywhere in its frame */
 #define MEW_CPU_LR 30
 #define MEW_CPU_RED_ZONE 0
 

@@ -14,6 +14,7 @@
 #define MEW_CPU_SP 7
 #define MEW_CPU_PC 16
 #define MEW_CPU_HAS_LR 0
+#define MEW_CPU_FP_STEP 1    /* a frame pointer tells the caller's sp: it lies 16 bytes above */
 #define MEW_CPU_LR 0         /* none */
 #define MEW_CPU_RED_ZONE 128 /* bytes below sp that a leaf may use */
 

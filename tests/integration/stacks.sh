@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Stacks of all kinds: deep ones, large frames, signal handlers, coroutines, code without CFI. What
+# cannot be walked is counted, and said with its reason.
+
+# shellcheck source=tests/integration/lib.sh
+. "$MEW_SRCDIR/tests/integration/lib.sh"
+# shellcheck source=tests/integration/csv.sh
+. "$MEW_SRCDIR/tests/integration/csv.sh"
+
+need sqlite3
+if grep -q '^SANITIZE_CFLAGS = -f' "$MEW_BUILDDIR/Makefile"; then
+	skip "sanitizers have stacks of their own"
+fi
+bench=$MEW_BUILDDIR/tests/fixtures/stacks
+
+# below FILE TABLE CASE FUNCTION: how many samples or allocations of the case's leaf() came by it.
+below()
+{
+	sqlite3 "$1" "with recursive up(leaf, at) as (
+		select v.rowid_, v.stack from (select row_number() over () as rowid_, stack, n from own) v
+		union all select leaf, s.parent from up join stack s on s.id = at where at > 0),
+		own as (select stack, $2 as n from $3 v join case_ c on c.id = v.case_
+			where c.name = '$4')
+		select coalesce(sum(n), 0) from (select row_number() over () as rowid_, n from own)
+		where rowid_ in (select leaf from up join stack s on s.id = at
+			join function f on f.id = s.function where f.name = '$5')"
+}
+
+run 0 "$MEW_PERF" cpu --interval 1ms -n 3000 --stack-size 8192 -d c.db -o c.csv "$bench"
+cp err cpu.err
+
+# whole CASE: its stacks reach the case; a sample or two may strike where nothing is set up.
+whole()
+{
+	holds "$1: stacks are whole" "$(cell c.csv "$1" sample_count) >= 10 and
+		$(cell c.csv "$1" truncated) <= 0.05 * $(cell c.csv "$1" sample_count)"
+}
+
+# broken CASE TEXT: they do not, and the reason is said.
+broken_by()
+{
+	holds "$1: stacks that break are counted" "$(cell c.csv "$1" sample_count) >= 10 and
+		$(cell c.csv "$1" truncated) >= 0.8 * $(cell c.csv "$1" sample_count)"
+	grep -q "^mew-perf: $1: [0-9]* stacks .*$2" cpu.err || fail "$1: not said: $2" cpu.err
+	pass "$1: and the reason is said"
+}
+
+whole handler
+broken_by altstack "broke in '.*': called from a signal's handler that has a stack of its own"
+broken_by deep "are deeper than what was copied of them"
+broken_by frames "are deeper than what was copied of them"
+whole coroutine
+case $(cell c.csv coroutine verdict) in
+*"samples in coroutines"*) pass "coroutines are told from the loop" ;;
+*) fail "the verdict knows nothing of coroutines" c.csv ;;
+esac
+n=$(below c.db samples cpu_stack coroutine '[coroutine]')
+holds "and have a root of their own" "$n >= 0.9 * $(cell c.csv coroutine sample_count)"
+if [ "$(uname -m)" = x86_64 ]; then
+	for case in assembly jit; do
+		whole $case
+		case $(cell c.csv $case verdict) in
+		*"stacks by frame pointers"*) pass "$case: frame pointers are told from CFI" ;;
+		*) fail "$case: frame pointers are trusted silently" c.csv ;;
+		esac
+	done
+fi
+broken_by lost "broke in 'stacks': no unwind information"
+
+# The heap hook walks the stack itself, not a copy.
+run 0 "$MEW_PERF" mem -n 50 -d m.db -o m.csv "$bench"
+for case in deep medium frames handler altstack coroutine assembly jit; do
+	[ "$(uname -m)" = x86_64 ] || case $case in assembly | jit) continue ;; esac
+	[ "$(cell m.csv $case verdict)" = ok ] || fail "mem: $case is not ok" m.csv
+	pass "mem: $case is whole"
+done
+depth=$(sqlite3 m.db "with recursive up(at, n) as (
+	select v.stack, 1 from heap_stack v join case_ c on c.id = v.case_ where c.name = 'deep'
+	union all select s.parent, n + 1 from up join stack s on s.id = at where s.parent > 0)
+	select max(n) from up")
+holds "mem: all frames of a recursion are there" "10000 < $depth < 10020"
+holds "mem: the interrupted stack is walked too" \
+	"$(below m.db allocations heap_stack altstack interrupted) == 50"
+case $(cell m.csv lost verdict) in
+*"50 stacks broken"*) pass "mem: code without anything breaks stacks" ;;
+*) fail "mem: broken stacks are not counted" m.csv ;;
+esac
+
+echo "1..$mew_count"
