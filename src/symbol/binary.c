@@ -143,6 +143,8 @@ static int read_sources(struct mew_binary *b)
 	}
 	if (!b->dwarf && !b->lack)
 		b->lack = MEW_LACK_DEBUG;
+	else if (!rc && b->dwarf && mew_dwarf_lacks_alt(b->dwarf))
+		b->lack = MEW_LACK_PART;
 	return rc;
 }
 
@@ -299,7 +301,7 @@ static int die_function(struct mew_binary *b, Dwarf_Die *die, const char *linkag
 			b->pool, &(struct mew_function){.name = name.data,
 							.linkage = linkage,
 							.file = mew_dwarf_file(b->dwarf, die),
-							.line = mew_dwarf_line(die),
+							.line = mew_dwarf_line(b->dwarf, die),
 							.module = b->path,
 							.source = MEW_SYMBOL_DWARF});
 		rc = f ? 0 : -ENOMEM;
@@ -354,7 +356,9 @@ static struct mew_found *look_up_dwarf(struct mew_binary *b, const struct mew_dw
 		/* An inlined function without a name: its code is its caller's. */
 		if (function)
 			f->frames[n++] = (struct mew_symbol_frame){function, line, 1};
-		else if (i + 1 == chain->n)
+		else
+			f->lack = b->lack;
+		if (!function && i + 1 == chain->n)
 			n = 0;
 		line = chain->levels[i].call_line;
 	}

@@ -14,7 +14,7 @@
 
 #include "base/buffer.h"
 
-#define DEBUG_ROOT "/usr/lib/debug"
+#define DEBUG_ROOTS "/usr/lib/debug"
 
 struct wanted {
 	const uint8_t *build_id;
@@ -72,22 +72,45 @@ static int try(const struct mew_buffer *path, const struct wanted *w)
 	return -ENOENT;
 }
 
-static int try_build_id(const struct wanted *w, struct mew_buffer *path)
+/* The file at `below` in each of the directories of debug files. */
+static int try_roots(const struct wanted *w, struct mew_buffer *path, const char *below)
 {
-	ssize_t i;
+	const char *roots = getenv("MEW_DEBUG_DIR"), *end;
+	int fd = -ENOENT;
 
-	mew_buffer_printf(path, "%s/.build-id/%02x/", DEBUG_ROOT, w->build_id[0]);
-	for (i = 1; i < w->build_id_bytes; i++)
-		mew_buffer_printf(path, "%02x", w->build_id[i]);
-	mew_buffer_puts(path, ".debug");
-	return try(path, w);
+	for (roots = roots && *roots ? roots : DEBUG_ROOTS; fd < 0 && *roots; roots = end) {
+		end = roots + strcspn(roots, ":");
+		mew_buffer_reset(path);
+		mew_buffer_add(path, roots, (size_t)(end - roots));
+		mew_buffer_puts(path, below);
+		if (end > roots)
+			fd = try(path, w);
+		end += *end == ':';
+	}
+	return fd;
 }
 
-/* Beside the file, in .debug there, and in the same place below the root of debug files. */
+static int try_build_id(const struct wanted *w, struct mew_buffer *path)
+{
+	struct mew_buffer below = MEW_BUFFER_INIT;
+	ssize_t i;
+	int fd;
+
+	mew_buffer_printf(&below, "/.build-id/%02x/", w->build_id[0]);
+	for (i = 1; i < w->build_id_bytes; i++)
+		mew_buffer_printf(&below, "%02x", w->build_id[i]);
+	mew_buffer_puts(&below, ".debug");
+	fd = below.error ? below.error : try_roots(w, path, below.data);
+	mew_buffer_done(&below);
+	return fd;
+}
+
+/* Beside the file, in .debug there, and in the same place below the roots of debug files. */
 static int try_link(const struct wanted *w, const char *of, struct mew_buffer *path)
 {
-	static const char *const forms[] = {"%.*s/%s", "%.*s/.debug/%s", DEBUG_ROOT "%.*s/%s"};
+	static const char *const forms[] = {"%.*s/%s", "%.*s/.debug/%s"};
 	const char *slash = strrchr(of, '/');
+	struct mew_buffer below = MEW_BUFFER_INIT;
 	int len = slash ? (int)(slash - of) : 0, fd = -ENOENT;
 	size_t i;
 
@@ -96,6 +119,11 @@ static int try_link(const struct wanted *w, const char *of, struct mew_buffer *p
 		mew_buffer_printf(path, forms[i], len, of, w->link);
 		fd = try(path, w);
 	}
+	if (slash && fd < 0) {
+		mew_buffer_printf(&below, "%.*s/%s", len, of, w->link);
+		fd = below.error ? below.error : try_roots(w, path, below.data);
+	}
+	mew_buffer_done(&below);
 	return fd;
 }
 

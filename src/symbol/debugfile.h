@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * debugfile.h: where the separate debug information of an ELF file lies on this machine: by
- * build-id, then by .gnu_debuglink. Looks at local files only, never at the network.
+ * build-id, then by .gnu_debuglink, in /usr/lib/debug or the directories that MEW_DEBUG_DIR
+ * names, parted by colons. Looks at local files only, never at the network.
  */
 #ifndef MEW_SYMBOL_DEBUGFILE_H
 #define MEW_SYMBOL_DEBUGFILE_H

@@ -3,6 +3,7 @@
 #include "symbol/dwarf.h"
 
 #include <dwarf.h>
+#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -312,6 +313,7 @@ static bool has_scopes(Dwarf_Die *funcs)
 	case DW_LANG_C_plus_plus_14:
 	case DW_LANG_Rust:
 	case DW_LANG_D:
+	case -1: /* a part of many units, which dwz made */
 		return true;
 	default:
 		return false;
@@ -452,7 +454,17 @@ static int compare_member(const void *key, const void *item)
 	return off < m->off ? -1 : off > m->off;
 }
 
-static int add_scope_name(struct unit *u, uint32_t scope, struct mew_buffer *out)
+/* Whether die is the body of a lambda, as gcc has it: it says of neither name nor place much. */
+static bool is_lambda(Dwarf_Die *origin)
+{
+	Dwarf_Attribute attr;
+	const char *name = dwarf_diename(origin);
+
+	return name && !strcmp(name, "operator()") && dwarf_hasattr(origin, DW_AT_artificial) &&
+	       !dwarf_attr(origin, DW_AT_decl_line, &attr);
+}
+
+static int add_scope_name(struct unit *u, uint32_t scope, bool of_lambda, struct mew_buffer *out)
 {
 	const char *name;
 	Dwarf_Die die;
@@ -462,6 +474,7 @@ static int add_scope_name(struct unit *u, uint32_t scope, struct mew_buffer *out
 	name = dwarf_diename(&die);
 	if (!name)
 		name = dwarf_tag(&die) == DW_TAG_namespace ? "(anonymous namespace)"
+		       : of_lambda                         ? "{lambda}"
 							   : "(anonymous)";
 	mew_buffer_puts(out, name);
 	return mew_buffer_puts(out, "::");
@@ -480,12 +493,48 @@ static struct unit *unit_of(struct mew_dwarf *d, Dwarf_CU *cu)
 	return add_unit(d, &cudie, &cudie);
 }
 
+/* *ret_unit, *ret_scope: what the function's origin lies in; NO_SCOPE: in nothing. 0 or -ENOMEM. */
+static int find_scope(struct mew_dwarf *d, Dwarf_Die *origin, struct unit **ret_unit,
+		      uint32_t *ret_scope)
+{
+	uint64_t off = dwarf_dieoffset(origin);
+	const struct member *member = NULL;
+	struct unit *u = unit_of(d, origin->cu);
+
+	*ret_scope = NO_SCOPE;
+	*ret_unit = u;
+	if (!u || !has_scopes(&u->funcs))
+		return 0;
+	if (read_unit(u))
+		return -ENOMEM;
+	if (u->n_members)
+		member = bsearch(&off, u->members, u->n_members, sizeof(*u->members),
+				 compare_member);
+	if (member)
+		*ret_scope = member->scope;
+	return 0;
+}
+
+/* The DIE that says where die is declared: that of the closure for a lambda. */
+static Dwarf_Die declared(struct mew_dwarf *d, const Dwarf_Die *die)
+{
+	Dwarf_Die origin = origin_of(die), closure;
+	uint32_t scope;
+	struct unit *u;
+
+	if (is_lambda(&origin) && !find_scope(d, &origin, &u, &scope) && scope != NO_SCOPE &&
+	    dwarf_offdie(dwarf_cu_getdwarf(u->funcs.cu), u->scopes[scope].off, &closure))
+		return closure;
+	return *die;
+}
+
 /*
  * Not by dwarf_decl_file(): that of elfutils 0.188 ends the program when a split unit has no file
  * table of its own, and takes file 0 for none, which DWARF 5 makes the unit's source.
  */
 const char *mew_dwarf_file(struct mew_dwarf *d, Dwarf_Die *die)
 {
+	Dwarf_Die at = declared(d, die);
 	Dwarf_Attribute attr;
 	Dwarf_Files *files;
 	Dwarf_Half version;
@@ -493,7 +542,7 @@ const char *mew_dwarf_file(struct mew_dwarf *d, Dwarf_Die *die)
 	struct unit *u;
 	size_t n;
 
-	if (!dwarf_attr_integrate(die, DW_AT_decl_file, &attr) || dwarf_formudata(&attr, &index))
+	if (!dwarf_attr_integrate(&at, DW_AT_decl_file, &attr) || dwarf_formudata(&attr, &index))
 		return NULL;
 	if (!index &&
 	    (dwarf_cu_info(attr.cu, &version, NULL, NULL, NULL, NULL, NULL, NULL) || version < 5))
@@ -505,11 +554,12 @@ const char *mew_dwarf_file(struct mew_dwarf *d, Dwarf_Die *die)
 	return index < n ? dwarf_filesrc(files, (size_t)index, NULL, NULL) : NULL;
 }
 
-uint32_t mew_dwarf_line(Dwarf_Die *die)
+uint32_t mew_dwarf_line(struct mew_dwarf *d, Dwarf_Die *die)
 {
+	Dwarf_Die at = declared(d, die);
 	int line;
 
-	return !dwarf_decl_line(die, &line) && line > 0 ? (uint32_t)line : 0;
+	return !dwarf_decl_line(&at, &line) && line > 0 ? (uint32_t)line : 0;
 }
 
 int mew_dwarf_name(struct mew_dwarf *d, Dwarf_Die *die, struct mew_buffer *out)
@@ -517,26 +567,24 @@ int mew_dwarf_name(struct mew_dwarf *d, Dwarf_Die *die, struct mew_buffer *out)
 	uint32_t scopes[NESTING_MAX], n = 0, scope;
 	Dwarf_Die origin = origin_of(die);
 	const char *name = dwarf_diename(die);
-	uint64_t off = dwarf_dieoffset(&origin);
-	const struct member *member = NULL;
+	bool lambda = is_lambda(&origin);
 	struct unit *u;
 
 	if (!name || !*name)
 		return 0;
-	u = unit_of(d, origin.cu);
-	if (u && has_scopes(&u->funcs)) {
-		if (read_unit(u))
-			return -ENOMEM;
-		if (u->n_members)
-			member = bsearch(&off, u->members, u->n_members, sizeof(*u->members),
-					 compare_member);
-	}
-	if (member) {
-		for (scope = member->scope; scope != NO_SCOPE && n < NESTING_MAX;
-		     scope = u->scopes[scope].parent)
-			scopes[n++] = scope;
-		while (n)
-			add_scope_name(u, scopes[--n], out);
-	}
+	if (find_scope(d, &origin, &u, &scope))
+		return -ENOMEM;
+	for (; scope != NO_SCOPE && n < NESTING_MAX; scope = u->scopes[scope].parent)
+		scopes[n++] = scope;
+	while (n--)
+		add_scope_name(u, scopes[n], lambda && !n, out);
 	return mew_buffer_puts(out, name);
+}
+
+int mew_dwarf_lacks_alt(const struct mew_dwarf *d)
+{
+	const char *name;
+	const void *id;
+
+	return dwelf_dwarf_gnu_debugaltlink(d->dwarf, &name, &id) > 0 && !dwarf_getalt(d->dwarf);
 }

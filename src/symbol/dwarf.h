@@ -34,13 +34,16 @@ struct mew_dwarf_chain {
 int mew_dwarf_new(Elf *elf, struct mew_dwarf **ret);
 void mew_dwarf_free(struct mew_dwarf *d);
 
+/* Whether a part of it was moved to another file, by dwz, that is not there. */
+int mew_dwarf_lacks_alt(const struct mew_dwarf *d);
+
 /* The chain at vaddr. 0 or -ENOMEM. */
 int mew_dwarf_at(struct mew_dwarf *d, uint64_t vaddr, struct mew_dwarf_chain *ret);
 
 /* All three are NULL or 0 when not known; texts are borrowed from the DWARF. */
 const char *mew_dwarf_linkage(Dwarf_Die *die);                   /* as in the symbol table */
 const char *mew_dwarf_file(struct mew_dwarf *d, Dwarf_Die *die); /* where it is declared */
-uint32_t mew_dwarf_line(Dwarf_Die *die);
+uint32_t mew_dwarf_line(struct mew_dwarf *d, Dwarf_Die *die);
 
 /*
  * Appends the function's name, with its namespaces and classes; nothing when it has no name.

@@ -26,9 +26,10 @@
 
 static const char *const sources[] = {"none", "elf", "dwarf"};
 static const char *const lacks[] = {
-	[MEW_LACK_NONE] = "nothing", [MEW_LACK_DEBUG] = "debug",
-	[MEW_LACK_SPLIT] = "split",  [MEW_LACK_REPLACED] = "replaced",
-	[MEW_LACK_FILE] = "file",    [MEW_LACK_UNREADABLE] = "unreadable",
+	[MEW_LACK_NONE] = "nothing",          [MEW_LACK_DEBUG] = "debug",
+	[MEW_LACK_SPLIT] = "split",           [MEW_LACK_PART] = "part",
+	[MEW_LACK_REPLACED] = "replaced",     [MEW_LACK_FILE] = "file",
+	[MEW_LACK_UNREADABLE] = "unreadable",
 };
 
 static double now_ms(void)
