@@ -73,6 +73,7 @@ struct mew_segment_mapped {
 	int64_t peak_bytes;
 	int64_t held_bytes; /* at the window's end */
 	uint64_t lost;      /* mappings that could not be remembered */
+	uint64_t pad[2];
 };
 
 struct mew_segment {

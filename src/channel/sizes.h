@@ -9,27 +9,29 @@
 #include <stdint.h>
 
 /* Class 0 is of 0 bytes; class k is of those up to 2^(k-1) that no class before it is of: 1; 2; 3
- * and 4; 5 to 8; ... */
-#define MEW_SIZES_CLASSES 66u
+ * and 4; 5 to 8; ... The last one is of all that are larger than 2^61. */
+#define MEW_SIZES_CLASSES 64u
 
 /* Threads count in one of several places, so that they do not take the memory from each other. */
 #define MEW_SIZES_PLACES 16u
 
 /* Zeroed to start. */
 struct mew_sizes {
-	uint64_t counts[MEW_SIZES_PLACES][72]; /* MEW_SIZES_CLASSES of them, in whole cache lines */
+	uint64_t counts[MEW_SIZES_PLACES][MEW_SIZES_CLASSES];
 };
 
 /* The class of a size. */
 static inline unsigned mew_sizes_class(uint64_t bytes)
 {
-	return bytes < 2 ? (unsigned)bytes : 65 - (unsigned)__builtin_clzll(bytes - 1);
+	unsigned class = bytes < 2 ? (unsigned)bytes : 65 - (unsigned)__builtin_clzll(bytes - 1);
+
+	return class < MEW_SIZES_CLASSES ? class : MEW_SIZES_CLASSES - 1;
 }
 
-/* The largest size of a class; UINT64_MAX of the last one. */
+/* The largest size of a class; INT64_MAX of the last one. */
 static inline uint64_t mew_sizes_most(unsigned class)
 {
-	return class == 0 ? 0 : class > 64 ? UINT64_MAX : 1ull << (class - 1);
+	return class == 0 ? 0 : class > 62 ? INT64_MAX : 1ull << (class - 1);
 }
 
 /* Where an allocation of bytes by a thread of any number is counted; other threads may do so too.

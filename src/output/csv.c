@@ -75,8 +75,15 @@ static void heap_row(struct mew_csv *csv, const struct mew_heap_row *row)
 	mew_csv_u64(csv, row->first_iteration_allocations);
 	mew_csv_u64(csv, row->foreign_frees);
 	mew_csv_u64(csv, row->lost);
+	mew_csv_double(csv, row->iteration_peak_min);
+	mew_csv_double(csv, row->iteration_peak_median);
+	mew_csv_double(csv, row->iteration_peak_max);
+	mew_csv_double(csv, row->mapped_calls);
+	mew_csv_double(csv, row->mapped_bytes);
+	mew_csv_double(csv, row->mapped_peak_bytes);
+	mew_csv_double(csv, row->mapped_held_bytes);
 }
-enum { HEAP_FIELDS = 13 };
+enum { HEAP_FIELDS = 20 };
 
 static void session_cases(const struct mew_session *s, struct mew_csv *csv, struct mew_buffer *text)
 {
@@ -89,7 +96,10 @@ static void session_cases(const struct mew_session *s, struct mew_csv *csv, stru
 			     "verdict"
 			   : "name,label,profiler,peak_bytes,total_bytes,total_allocations,"
 			     "iterations,allocations_per_iteration,allocated_bytes,frees,temporary,"
-			     "leaked_bytes,first_iteration_allocations,foreign_frees,lost,verdict");
+			     "leaked_bytes,first_iteration_allocations,foreign_frees,lost,"
+			     "iteration_peak_min,iteration_peak_median,iteration_peak_max,"
+			     "mapped_calls,mapped_bytes,mapped_peak_bytes,mapped_held_bytes,"
+			     "verdict");
 	for (i = 0; i < s->n_cases; i++) {
 		const struct mew_pcase *c = &s->cases[i];
 
@@ -248,6 +258,51 @@ static int report_stacks(const struct mew_report *r, struct mew_csv *csv, struct
 	return err;
 }
 
+/* ---- the heap's shapes: rows of a heap session, or of a report's heap side ---- */
+
+static void curve_rows(const struct mew_pcase *c, struct mew_csv *csv)
+{
+	const struct mew_shape *shape = &c->shape;
+
+	for (size_t i = 0; i < shape->n_points; i++) {
+		mew_csv_text(csv, c->key);
+		mew_csv_text(csv, c->label);
+		mew_csv_u64(csv, i * shape->width);
+		mew_csv_u64(csv, shape->width);
+		i64(csv, shape->points[i]);
+		mew_csv_end_row(csv);
+	}
+}
+
+static void size_rows(const struct mew_pcase *c, struct mew_csv *csv)
+{
+	for (size_t i = 0; i < c->shape.n_sizes; i++) {
+		mew_csv_text(csv, c->key);
+		mew_csv_text(csv, c->label);
+		mew_csv_u64(csv, c->shape.sizes[i].most);
+		mew_csv_u64(csv, c->shape.sizes[i].allocations);
+		mew_csv_end_row(csv);
+	}
+}
+
+static void write_shapes(const struct mew_output_input *in, enum mew_output_table table,
+			 struct mew_csv *csv)
+{
+	void (*rows)(const struct mew_pcase *c, struct mew_csv *csv) =
+		table == MEW_TABLE_CURVE ? curve_rows : size_rows;
+
+	header(csv, table == MEW_TABLE_CURVE ? "name,label,first_allocation,allocations,live_bytes"
+					     : "name,label,max_bytes,allocations");
+	if (in->report) {
+		for (size_t i = 0; i < in->report->n_cases; i++)
+			if (in->report->cases[i].heap)
+				rows(in->report->cases[i].heap, csv);
+		return;
+	}
+	for (size_t i = 0; i < in->session->n_cases; i++)
+		rows(&in->session->cases[i], csv);
+}
+
 static int write_functions(const struct mew_output_input *in, struct mew_csv *csv)
 {
 	const struct mew_session *s = in->session;
@@ -279,6 +334,8 @@ static int write_csv(const struct mew_output_input *in, const struct mew_output_
 	else if (o->table == MEW_TABLE_STACKS)
 		err = in->report ? report_stacks(in->report, &csv, &text)
 				 : session_stacks(in->session, &csv, &text);
+	else if (o->table == MEW_TABLE_CURVE || o->table == MEW_TABLE_SIZES)
+		write_shapes(in, o->table, &csv);
 	else if (in->report)
 		report_cases(in->report, &csv, &text);
 	else

@@ -12,7 +12,13 @@
 #include "profile/profile.h"
 #include "profile/report.h"
 
-enum mew_output_table { MEW_TABLE_CASES, MEW_TABLE_FUNCTIONS, MEW_TABLE_STACKS };
+enum mew_output_table {
+	MEW_TABLE_CASES,
+	MEW_TABLE_FUNCTIONS,
+	MEW_TABLE_STACKS,
+	MEW_TABLE_CURVE, /* of the live heap; none of a CPU session */
+	MEW_TABLE_SIZES, /* of the allocations; likewise */
+};
 enum mew_stack_view { MEW_STACKS_CPU, MEW_STACKS_PEAK, MEW_STACKS_HELD };
 
 /* What to show and how. */
@@ -23,9 +29,10 @@ struct mew_output_options {
 	enum mew_output_table table; /* CSV: which rows; a report's cases are its joined rows'
 					sums */
 	unsigned top;                /* rows a case in a report; 0: all */
-	int verbose;
-	const char *hint_command; /* "mew-perf cpu", for hint lines */
-	const char *hint_program; /* program and arguments, shell-quoted, for hint lines */
+	int verbose;                 /* a heap case's shapes too */
+	int utf8;                    /* 0: drawings in ASCII */
+	const char *hint_command;    /* "mew-perf cpu", for hint lines */
+	const char *hint_program;    /* program and arguments, shell-quoted, for hint lines */
 };
 
 /* One result: a session's cases, or a report. */

@@ -7,8 +7,14 @@
 static int write_text(const struct mew_output_input *in, const struct mew_output_options *o,
 		      struct mew_buffer *out)
 {
-	return in->report ? mew_text_report(in->report, o, out, NULL)
-			  : mew_text_cases(in->session, o, out, NULL);
+	int err;
+
+	if (in->report)
+		return mew_text_report(in->report, o, out, NULL);
+	err = mew_text_cases(in->session, o, out, NULL);
+	if (!err && o->verbose && in->session->kind == MEW_SESSION_HEAP)
+		err = mew_text_shapes(in->session, o, out);
+	return err;
 }
 
 const struct mew_output_format mew_output_text = {

@@ -317,6 +317,8 @@ static int write_case(const struct mew_report *r, const struct mew_report_case *
 		err = mew_table_render(t, &style, out, &cut);
 	*n_cut += cut;
 	mew_table_free(t);
+	if (!err && o->verbose && has_figures(c->heap))
+		err = mew_text_shape(c->heap, o, out);
 	return err;
 }
 

@@ -79,6 +79,7 @@ void mew_session_free(struct mew_session *s)
 	for (i = 0; i < s->n_cases; i++) {
 		free(s->cases[i].values);
 		free(s->cases[i].counters);
+		mew_shape_done(&s->cases[i].shape);
 	}
 	free(s->cases);
 	free(s->functions);
@@ -185,6 +186,13 @@ static void nothing_measured(struct mew_pcase *c)
 	c->heap = (struct mew_heap_row){
 		.profiler = "",
 		.allocations_per_iteration = NAN,
+		.iteration_peak_min = NAN,
+		.iteration_peak_median = NAN,
+		.iteration_peak_max = NAN,
+		.mapped_calls = NAN,
+		.mapped_bytes = NAN,
+		.mapped_peak_bytes = NAN,
+		.mapped_held_bytes = NAN,
 		.top_allocator = "-",
 		.top_allocator_share = NAN,
 	};
@@ -216,6 +224,7 @@ void mew_session_drop_case(struct mew_session *s)
 
 	free(c->values);
 	free(c->counters);
+	mew_shape_done(&c->shape);
 }
 
 struct mew_pvalue *mew_case_value(struct mew_session *s, struct mew_pcase *c, uint32_t stack,

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include "base/buffer.h"
 #include "base/error.h"
+#include "profile/shape.h"
 
 enum mew_session_kind { MEW_SESSION_CPU = 1, MEW_SESSION_HEAP = 2 };
 
@@ -87,13 +88,17 @@ struct mew_cpu_row {
 };
 
 struct mew_heap_row {
-	const char *profiler; /* "mew-heap" */
+	const char *profiler; /* "mew-heap", and what was set: "mew-heap:usable" */
 	int64_t peak_bytes, total_bytes;
 	uint64_t total_allocations, iterations;
 	double allocations_per_iteration;
 	uint64_t allocated_bytes, frees, temporary;
 	int64_t leaked_bytes;
 	uint64_t first_iteration_allocations, foreign_frees, lost;
+	/* High-water marks of the live heap within an iteration. */
+	double iteration_peak_min, iteration_peak_median, iteration_peak_max;
+	/* What the program maps itself; NAN unless it was asked for. */
+	double mapped_calls, mapped_bytes, mapped_peak_bytes, mapped_held_bytes;
 	/* beyond the CSV's contract */
 	const char *top_allocator; /* function with the most allocated bytes, as "name (file.c:12)";
 				      "-" when there are none */
@@ -121,7 +126,8 @@ struct mew_pcase {
 	size_t n_values;
 	struct mew_pcounter *counters;
 	size_t n_counters;
-	int64_t id; /* in the recording; 0: not stored */
+	struct mew_shape shape; /* heap */
+	int64_t id;             /* in the recording; 0: not stored */
 };
 
 /* Whether c has figures: a case that failed may have those up to its failure. */

@@ -170,11 +170,21 @@ void mew_verdict_cpu(const struct mew_cpu_row *row, const struct mew_verdict_cpu
 		clause(v, "%s", f->note);
 }
 
+static void judge_peak(int64_t apart, struct mew_verdict *v)
+{
+	char text[MEW_NUMBER_SIZE];
+
+	clause(v, "stacks hold %s %s than the peak",
+	       mew_format_bytes(text, sizeof(text), fabs((double)apart)),
+	       apart > 0 ? "less" : "more");
+}
+
 void mew_verdict_heap(const struct mew_heap_row *row, const struct mew_verdict_heap *f,
 		      struct mew_verdict *v)
 {
 	int64_t apart = row->peak_bytes - row->total_bytes;
-	char text[MEW_NUMBER_SIZE];
+	int is_much = apart && (f->n_threads <= 1 ||
+				fabs((double)apart) > PEAK_SHARE * (double)row->peak_bytes);
 
 	memset(v, 0, sizeof(*v));
 	if (f->left_early)
@@ -186,18 +196,21 @@ void mew_verdict_heap(const struct mew_heap_row *row, const struct mew_verdict_h
 		clause(v, "%s", f->doubt);
 	if (row->lost)
 		clause(v, "%" PRIu64 " allocation%s without a stack", row->lost, plural(row->lost));
+	if (f->n_mapped_lost)
+		clause(v, "%" PRIu64 " mapping%s not counted", f->n_mapped_lost,
+		       plural(f->n_mapped_lost));
 	if (share((double)f->broken, (double)row->total_allocations) > BROKEN_SHARE)
 		clause(v, "%" PRIu64 " stack%s broken", f->broken, plural(f->broken));
 	if (f->n_children)
 		clause(v, "%u child process%s not recorded", f->n_children,
 		       f->n_children == 1 ? "" : "es");
-	/* One thread: equal, or something is wrong. Several: their peaks are snapshots apart. */
-	if (apart &&
-	    (f->n_threads <= 1 || fabs((double)apart) > PEAK_SHARE * (double)row->peak_bytes))
-		clause(v, "stacks hold %s %s than the peak",
-		       mew_format_bytes(text, sizeof(text), fabs((double)apart)),
-		       apart > 0 ? "less" : "more");
+	/* One thread: equal, or something is wrong. Several: their peaks are snapshots apart, which
+	 * is told, and a doubt when it is much. */
+	if (is_much)
+		judge_peak(apart, v);
 	end_doubts(v);
+	if (apart && !is_much)
+		judge_peak(apart, v);
 	if (f->note)
 		clause(v, "%s", f->note);
 }

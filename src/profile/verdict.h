@@ -39,9 +39,10 @@ void mew_verdict_cpu(const struct mew_cpu_row *row, const struct mew_verdict_cpu
 		     struct mew_verdict *ret);
 
 struct mew_verdict_heap {
-	uint64_t broken;     /* allocations whose stack did not reach its root */
-	unsigned n_threads;  /* that allocated in the window */
-	unsigned n_children; /* forked in the window: not recorded */
+	uint64_t broken;        /* allocations whose stack did not reach its root */
+	unsigned n_threads;     /* that allocated in the window */
+	unsigned n_children;    /* forked in the window: not recorded */
+	uint64_t n_mapped_lost; /* mappings that could not be remembered */
 	int left_early;
 	int ended_inside; /* the process ended in the loop: held bytes are what was live then */
 	const char *note, *doubt; /* as above */

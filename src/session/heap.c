@@ -96,7 +96,8 @@ static int on_hook(void *arg, int sock, pid_t pid, int started, int maps_fd,
 			close(maps_fd);
 		return 0;
 	}
-	err = mew_hook_open(&k->hooks[k->n_hooks++], sock, pid, maps_fd, k->whole, error);
+	err = mew_hook_open(&k->hooks[k->n_hooks++], sock, pid, maps_fd, k->whole, k->o->heap_flags,
+			    error);
 	return err;
 }
 
@@ -178,6 +179,59 @@ static struct mew_hook *highest(const struct heap_case *k)
 	return best;
 }
 
+/* Curve and sizes: of the image that has the peak, and of all. */
+static int fill_shape(const struct heap_case *k, const struct mew_hook *top,
+		      struct mew_shape *shape)
+{
+	int64_t points[MEW_CURVE_SLICES];
+	unsigned n = top ? mew_curve_read(&mew_hook_segment(top)->curve, points, &shape->width) : 0;
+	int err = 0;
+
+	for (unsigned i = 0; i < n && !err; i++)
+		err = mew_shape_point(shape, points[i]);
+	for (unsigned class = 0; class < MEW_SIZES_CLASSES && !err; class ++) {
+		uint64_t allocations = 0;
+
+		for (size_t i = 0; i < k->n_hooks; i++)
+			if (counts(k, &k->hooks[i]))
+				allocations +=
+					mew_sizes_of(&mew_hook_segment(&k->hooks[i])->sizes, class);
+		if (allocations)
+			err = mew_shape_size(shape, mew_sizes_most(class), allocations);
+	}
+	return err;
+}
+
+/* A whole program is one iteration. */
+static void fill_iterations(const struct heap_case *k, const struct mew_hook *top,
+			    struct mew_heap_row *row)
+{
+	const struct mew_iterations *it = top ? &mew_hook_segment(top)->iterations : NULL;
+
+	if (k->whole) {
+		row->iteration_peak_min = row->iteration_peak_median = row->iteration_peak_max =
+			(double)row->peak_bytes;
+	} else if (it && it->n) {
+		row->iteration_peak_min = (double)it->least;
+		row->iteration_peak_median = (double)mew_iterations_median(it);
+		row->iteration_peak_max = (double)it->most;
+	}
+}
+
+/* What several images map adds up but for the peak. */
+static void fill_mapped(const struct mew_segment *g, struct mew_heap_row *row)
+{
+	const struct mew_segment_mapped *m = &g->mapped;
+
+	if (isnan(row->mapped_calls))
+		row->mapped_calls = row->mapped_bytes = row->mapped_peak_bytes = 0;
+	row->mapped_calls += (double)m->calls;
+	row->mapped_bytes += (double)m->bytes;
+	row->mapped_peak_bytes = fmax(row->mapped_peak_bytes, (double)m->peak_bytes);
+	/* of the last image */
+	row->mapped_held_bytes = (double)(g->closed ? m->held_bytes : m->live_bytes);
+}
+
 static int fill(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
 		struct mew_verdict_heap *facts, struct mew_error *error)
 {
@@ -185,7 +239,7 @@ static int fill(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
 	struct mew_heap_row *row = &c->heap;
 	int err;
 
-	row->profiler = PROFILER;
+	row->profiler = s->engine;
 	row->iterations = k->whole ? 1 : k->iterations;
 	row->first_iteration_allocations = k->first;
 	for (size_t i = 0; i < k->n_hooks; i++) {
@@ -202,6 +256,9 @@ static int fill(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
 		row->foreign_frees += sum.foreign_frees;
 		row->first_iteration_allocations += g->first_iteration_allocations;
 		row->lost += g->lost;
+		if (k->o->heap_flags & MEW_HEAP_MMAP)
+			fill_mapped(g, row);
+		facts->n_mapped_lost += g->mapped.lost;
 		row->leaked_bytes = sum.live_bytes; /* of the last image */
 		facts->broken += sum.broken;
 		facts->n_children += g->forked;
@@ -216,9 +273,12 @@ static int fill(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
 	if (facts->n_children < k->n_others)
 		facts->n_children = k->n_others;
 	row->peak_bytes = top ? mew_hook_segment(top)->peak_bytes : 0;
+	fill_iterations(k, top, row);
 	row->allocations_per_iteration =
 		row->iterations ? (double)row->total_allocations / (double)row->iterations : NAN;
-	err = mew_case_summarise(s, c);
+	err = fill_shape(k, top, &c->shape);
+	if (!err)
+		err = mew_case_summarise(s, c);
 	return err ? mew_error_set(error, err, "out of memory") : 0;
 }
 
@@ -341,6 +401,15 @@ static int run_case(struct mew_run *r, const struct mew_listed_case *item, struc
 	return err;
 }
 
+/* What a row stands for must be told with it: the settings are a part of the name. */
+static const char *engine_name(struct mew_session *s, uint32_t flags)
+{
+	return mew_session_printf(s, PROFILER "%s%s%s%s", flags & MEW_HEAP_USABLE ? ":usable" : "",
+				  flags & MEW_HEAP_SELF ? ":thread=self" : "",
+				  flags & MEW_HEAP_PAUSED ? ":include-paused" : "",
+				  flags & MEW_HEAP_MMAP ? ":mmap" : "");
+}
+
 static int open_engine(struct mew_run *r, struct mew_error *error)
 {
 	const struct mew_program *p = &r->program;
@@ -351,7 +420,9 @@ static int open_engine(struct mew_run *r, struct mew_error *error)
 			? "it was built with a sanitizer, which has an allocator of its own"
 			: NULL;
 
-	r->session->engine = PROFILER;
+	r->session->engine = engine_name(r->session, r->o->heap_flags);
+	if (!r->session->engine)
+		return mew_error_set(error, -ENOMEM, "out of memory");
 	if (why && !p->is_script)
 		return mew_error_set(error, -ENOTSUP, "cannot track the heap of '%s': %s",
 				     r->o->argv[0], why);

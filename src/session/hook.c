@@ -15,7 +15,7 @@
 /* Of address space in both processes; the file is sparse. 16 bytes a rule: 16 million rules. */
 #define TABLE_BYTES (256u << 20)
 
-int mew_hook_open(struct mew_hook *h, int sock, pid_t pid, int maps_fd, int whole,
+int mew_hook_open(struct mew_hook *h, int sock, pid_t pid, int maps_fd, int whole, uint32_t flags,
 		  struct mew_error *error)
 {
 	size_t segment_bytes =
@@ -43,6 +43,7 @@ int mew_hook_open(struct mew_hook *h, int sock, pid_t pid, int maps_fd, int whol
 	s->cap_nodes = MEW_SEGMENT_NODES;
 	s->n_nodes = 2;
 	m.whole = (uint32_t)whole;
+	m.flags = flags;
 	m.segment_bytes = segment_bytes;
 	m.table_bytes = TABLE_BYTES;
 	err = mew_message_send(sock, &m, (int[]){h->segment.fd, h->table.read_fd}, 2);

@@ -23,8 +23,9 @@ struct mew_hook {
 	char *warning;               /* first table that could not be made, or NULL; malloc'ed */
 };
 
-/* Answer its HELLO: it may record. sock and maps_fd become the hook's, also on failure. */
-int mew_hook_open(struct mew_hook *h, int sock, pid_t pid, int maps_fd, int whole,
+/* Answer its HELLO: it may record, as flags (enum mew_heap_flags) say. sock and maps_fd become the
+ * hook's, also on failure. */
+int mew_hook_open(struct mew_hook *h, int sock, pid_t pid, int maps_fd, int whole, uint32_t flags,
 		  struct mew_error *error);
 void mew_hook_close(struct mew_hook *h);
 

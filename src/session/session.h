@@ -25,6 +25,7 @@ struct mew_run_options {
 	double timeout_s;     /* of a case; 0: none */
 	double interval_s;    /* cpu; 0: adapt from 100 us */
 	uint64_t count;       /* cpu: exact period of the event; 0: by interval */
+	uint32_t heap_flags;  /* heap; enum mew_heap_flags */
 	const char *event;    /* cpu; NULL: the best there is */
 	uint32_t stack_bytes; /* cpu; 0: default */
 	enum mew_pause_mode pause;

@@ -177,6 +177,13 @@ static int load_heap(struct loading *l, sqlite3_stmt *stmt, int at, struct mew_h
 	row->foreign_frees = mew_sql_u64(stmt, at++);
 	row->top_allocator = text_at(l, stmt, at++);
 	row->top_allocator_share = mew_sql_double(stmt, at++);
+	row->iteration_peak_min = mew_sql_double(stmt, at++);
+	row->iteration_peak_median = mew_sql_double(stmt, at++);
+	row->iteration_peak_max = mew_sql_double(stmt, at++);
+	row->mapped_calls = mew_sql_double(stmt, at++);
+	row->mapped_bytes = mew_sql_double(stmt, at++);
+	row->mapped_peak_bytes = mew_sql_double(stmt, at++);
+	row->mapped_held_bytes = mew_sql_double(stmt, at++);
 	return row->profiler && row->top_allocator ? 0 : -ENOMEM;
 }
 
@@ -247,6 +254,32 @@ static int load_value(struct loading *l, sqlite3_stmt *stmt)
 	return 0;
 }
 
+/* Points are of equal width and without gaps. */
+static int load_point(struct loading *l, sqlite3_stmt *stmt)
+{
+	struct mew_pcase *c = case_of(l->s, sqlite3_column_int64(stmt, 0));
+	uint64_t first = mew_sql_u64(stmt, 1), width = mew_sql_u64(stmt, 2);
+
+	if (!c || !width || first % width || first / width != c->shape.n_points ||
+	    (c->shape.n_points && c->shape.width != width))
+		return mew_sql_damaged(l->st, l->error, "a point of a curve is missing");
+	c->shape.width = width;
+	return mew_shape_point(&c->shape, sqlite3_column_int64(stmt, 3))
+		       ? no_memory(l->st, l->error)
+		       : 0;
+}
+
+static int load_size(struct loading *l, sqlite3_stmt *stmt)
+{
+	struct mew_pcase *c = case_of(l->s, sqlite3_column_int64(stmt, 0));
+
+	if (!c)
+		return mew_sql_damaged(l->st, l->error, "a size has no case");
+	return mew_shape_size(&c->shape, mew_sql_u64(stmt, 1), mew_sql_u64(stmt, 2))
+		       ? no_memory(l->st, l->error)
+		       : 0;
+}
+
 static int load_counter(struct loading *l, sqlite3_stmt *stmt)
 {
 	struct mew_pcase *c = case_of(l->s, sqlite3_column_int64(stmt, 0));
@@ -282,6 +315,43 @@ static int load_rows(struct loading *l, const char *sql,
 #define CASE_COLUMNS                                                                               \
 	"SELECT id, name, label, threads, result, reason, doubtful, hint, verdict, profiler,"      \
 	" iterations, lost, "
+#define HEAP_COLUMNS                                                                               \
+	"peak_bytes, total_bytes, total_allocations, allocations_per_iteration, allocated_bytes,"  \
+	" frees, temporary, leaked_bytes, first_iteration_allocations, foreign_frees,"             \
+	" top_allocator, top_allocator_share, "
+
+/* What an older recording has no columns for is not measured. */
+static int load_cases(struct loading *l)
+{
+	const char *sql =
+		l->s->kind == MEW_SESSION_CPU ? CASE_COLUMNS
+			"wall_time, sample_count, top_function, top_function_total_self_time,"
+			" interval, paused_time, kernel_time, off_cpu_time, truncated, unknown,"
+			" slowdown, pause_cost, time_per_iteration, time_spread, user_time,"
+			" top_share, top_share_half_width FROM case_" OF_SESSION
+		: l->st->version < 2 ? CASE_COLUMNS HEAP_COLUMNS
+			"NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM case_" OF_SESSION
+				     : CASE_COLUMNS HEAP_COLUMNS
+			"iteration_peak_min, iteration_peak_median, iteration_peak_max,"
+			" mapped_calls, mapped_bytes, mapped_peak_bytes, mapped_held_bytes"
+			" FROM case_" OF_SESSION;
+
+	return load_rows(l, sql, load_case);
+}
+
+static int load_shapes(struct loading *l)
+{
+	int err = load_rows(l,
+			    "SELECT case_, first_allocation, allocations, live_bytes FROM "
+			    "heap_curve" OF_CASES " ORDER BY case_, first_allocation",
+			    load_point);
+
+	return err ? err
+		   : load_rows(l,
+			       "SELECT case_, max_bytes, allocations FROM heap_size" OF_CASES
+			       " ORDER BY case_, max_bytes",
+			       load_size);
+}
 
 static int load_all(struct loading *l)
 {
@@ -297,20 +367,7 @@ static int load_all(struct loading *l)
 				"SELECT id, parent, function, line, inlined FROM stack" OF_SESSION,
 				load_stack);
 	if (!err)
-		err = load_rows(
-			l,
-			is_cpu ? CASE_COLUMNS
-				"wall_time, sample_count, top_function,"
-				" top_function_total_self_time, interval, paused_time, kernel_time,"
-				" off_cpu_time, truncated, unknown, slowdown, pause_cost,"
-				" time_per_iteration, time_spread, user_time, top_share,"
-				" top_share_half_width FROM case_" OF_SESSION
-			       : CASE_COLUMNS
-				"peak_bytes, total_bytes, total_allocations,"
-				" allocations_per_iteration, allocated_bytes, frees, temporary,"
-				" leaked_bytes, first_iteration_allocations, foreign_frees,"
-				" top_allocator, top_allocator_share FROM case_" OF_SESSION,
-			load_case);
+		err = load_cases(l);
 	if (!err)
 		err = load_rows(
 			l,
@@ -320,6 +377,8 @@ static int load_all(struct loading *l)
 				 " peak_bytes, held_bytes FROM heap_stack" OF_CASES
 				 " ORDER BY case_, stack, whole",
 			load_value);
+	if (!err && !is_cpu && l->st->version >= 2)
+		err = load_shapes(l);
 	if (!err)
 		err = load_rows(l,
 				"SELECT case_, name, value, unit FROM counter" OF_CASES

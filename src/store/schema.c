@@ -4,10 +4,13 @@
 #include "store/sql.h"
 
 /*
+ * Statement lists, each of which makes the next version of the schema from the one before. What is
+ * in a released one is never changed: a later version adds another list.
+ *
  * Described for users in mew-perf-recording(5). Fields have the names and units of the CSV; what a
  * case of that kind does not have, or what was not measured, is NULL.
  */
-const char mew_store_schema[] =
+static const char first[] =
 	"CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
 	"CREATE TABLE session("
 	" id INTEGER PRIMARY KEY AUTOINCREMENT,"
@@ -64,3 +67,26 @@ const char mew_store_schema[] =
 	" place INTEGER NOT NULL, name TEXT NOT NULL, value REAL,"
 	" unit TEXT NOT NULL CHECK(unit IN('','/iteration','/s')),"
 	" PRIMARY KEY(case_, place)) WITHOUT ROWID;";
+
+/* The curve of the live heap, sizes, peaks an iteration, mappings. */
+static const char second[] =
+	"ALTER TABLE case_ ADD COLUMN iteration_peak_min INTEGER;"
+	"ALTER TABLE case_ ADD COLUMN iteration_peak_median INTEGER;"
+	"ALTER TABLE case_ ADD COLUMN iteration_peak_max INTEGER;"
+	"ALTER TABLE case_ ADD COLUMN mapped_calls INTEGER;"
+	"ALTER TABLE case_ ADD COLUMN mapped_bytes INTEGER;"
+	"ALTER TABLE case_ ADD COLUMN mapped_peak_bytes INTEGER;"
+	"ALTER TABLE case_ ADD COLUMN mapped_held_bytes INTEGER;"
+	"CREATE TABLE heap_curve("
+	" case_ INTEGER NOT NULL REFERENCES case_(id) ON DELETE CASCADE,"
+	" first_allocation INTEGER NOT NULL,"                   /* from 0 */
+	" allocations INTEGER NOT NULL CHECK(allocations > 0)," /* that the point is of */
+	" live_bytes INTEGER NOT NULL,"                         /* at most */
+	" PRIMARY KEY(case_, first_allocation)) WITHOUT ROWID;"
+	"CREATE TABLE heap_size("
+	" case_ INTEGER NOT NULL REFERENCES case_(id) ON DELETE CASCADE,"
+	" max_bytes INTEGER NOT NULL,"
+	" allocations INTEGER NOT NULL,"
+	" PRIMARY KEY(case_, max_bytes)) WITHOUT ROWID;";
+
+const char *const mew_store_schema[MEW_STORE_SCHEMA_VERSION] = {first, second};

@@ -14,11 +14,14 @@ struct mew_store {
 	sqlite3 *db;
 	char *path;
 	enum mew_store_mode mode;
+	int64_t version; /* of the file's schema; a writer brings it up to date */
 	int is_new;      /* the file was not there, and no case of ours is in it yet */
 	int64_t session; /* begun last; 0: none */
 };
 
-extern const char mew_store_schema[];
+/* Element i makes version i + 1 of version i; 0 is an empty file. */
+#define MEW_STORE_SCHEMA_VERSION 2
+extern const char *const mew_store_schema[MEW_STORE_SCHEMA_VERSION];
 
 /* The failure that db has just had, as error; always negative. */
 int mew_sql_error(struct mew_store *st, int rc, struct mew_error *error);

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,7 +12,6 @@
 
 /* "mewp": file(1) and others tell a recording from any SQLite file by it. */
 #define APPLICATION_ID 1835366256 /* 0x6d657770 */
-#define SCHEMA_VERSION 1
 
 #define TEXT_OF(x) TEXT_OF_(x)
 #define TEXT_OF_(x) #x
@@ -31,6 +31,23 @@ static int read_ids(struct mew_store *st, int64_t *id, int64_t *version, int64_t
 	return err;
 }
 
+/* From version `from` of the schema to this one's. */
+static int upgrade(struct mew_store *st, int64_t from, struct mew_error *error)
+{
+	char version[64];
+	int err = 0;
+
+	for (int64_t i = from; i < MEW_STORE_SCHEMA_VERSION && !err; i++)
+		err = mew_sql_run(st, mew_store_schema[i], error);
+	if (!err && from < MEW_STORE_SCHEMA_VERSION) {
+		snprintf(version, sizeof(version), "PRAGMA user_version = %d",
+			 MEW_STORE_SCHEMA_VERSION);
+		err = mew_sql_run(st, version, error);
+	}
+	st->version = MEW_STORE_SCHEMA_VERSION;
+	return err;
+}
+
 /* Whether the file is a recording; in an empty one the schema is made, if it may be. */
 static int check_schema(struct mew_store *st, struct mew_error *error)
 {
@@ -40,26 +57,26 @@ static int check_schema(struct mew_store *st, struct mew_error *error)
 	if (err)
 		return err;
 	if (!id && !version && !n_objects && st->mode == MEW_STORE_WRITE) {
-		err = mew_sql_run(st, mew_store_schema, error);
+		err = upgrade(st, 0, error);
 		if (!err)
 			err = mew_sql_run(st,
 					  "INSERT INTO meta VALUES('made_by','" PACKAGE_STRING "');"
-					  "PRAGMA application_id = " TEXT_OF(
-						  APPLICATION_ID) ";"
-								  "PRAGMA user_version = " TEXT_OF(
-									  SCHEMA_VERSION),
+					  "PRAGMA application_id = " TEXT_OF(APPLICATION_ID),
 					  error);
 		return err;
 	}
 	if (id != APPLICATION_ID)
 		return mew_error_set(error, -EINVAL, "'%s' is not a recording of mew-perf",
 				     st->path);
-	if (version > SCHEMA_VERSION)
+	if (version > MEW_STORE_SCHEMA_VERSION)
 		return mew_error_set(error, -EPROTONOSUPPORT,
 				     "recording '%s' was made by a newer mew-perf (format %lld, "
 				     "this one knows %d)",
-				     st->path, (long long)version, SCHEMA_VERSION);
-	return 0;
+				     st->path, (long long)version, MEW_STORE_SCHEMA_VERSION);
+	if (version < 1)
+		return mew_sql_damaged(st, error, "it has no version");
+	st->version = version;
+	return st->mode == MEW_STORE_WRITE ? upgrade(st, version, error) : 0;
 }
 
 /* SQLite opens a directory as it does a file, and only says later that it cannot. */

@@ -96,12 +96,21 @@ static void bind_heap(sqlite3_stmt *stmt, int at, const struct mew_heap_row *row
 	mew_sql_bind_u64(stmt, at++, row->foreign_frees);
 	mew_sql_bind_text(stmt, at++, row->top_allocator);
 	mew_sql_bind_double(stmt, at++, row->top_allocator_share);
+	mew_sql_bind_double(stmt, at++, row->iteration_peak_min);
+	mew_sql_bind_double(stmt, at++, row->iteration_peak_median);
+	mew_sql_bind_double(stmt, at++, row->iteration_peak_max);
+	mew_sql_bind_double(stmt, at++, row->mapped_calls);
+	mew_sql_bind_double(stmt, at++, row->mapped_bytes);
+	mew_sql_bind_double(stmt, at++, row->mapped_peak_bytes);
+	mew_sql_bind_double(stmt, at++, row->mapped_held_bytes);
 }
 #define HEAP_COLUMNS                                                                               \
 	"profiler, iterations, lost, peak_bytes, total_bytes, total_allocations,"                  \
 	" allocations_per_iteration, allocated_bytes, frees, temporary, leaked_bytes,"             \
-	" first_iteration_allocations, foreign_frees, top_allocator, top_allocator_share"
-#define HEAP_VALUES "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
+	" first_iteration_allocations, foreign_frees, top_allocator, top_allocator_share,"         \
+	" iteration_peak_min, iteration_peak_median, iteration_peak_max, mapped_calls,"            \
+	" mapped_bytes, mapped_peak_bytes, mapped_held_bytes"
+#define HEAP_VALUES "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
 
 #define CASE_COLUMNS "session, name, label, threads, result, reason, doubtful, hint, verdict, "
 #define CASE_VALUES "?,?,?,?,?,?,?,?,?,"
@@ -229,6 +238,41 @@ static int write_values(struct mew_store *st, const struct mew_session *s,
 	return err;
 }
 
+static int write_curve(struct mew_store *st, const struct mew_shape *shape, int64_t id,
+		       struct mew_error *error)
+{
+	sqlite3_stmt *stmt = NULL;
+	int err = mew_sql_prepare(st, "INSERT INTO heap_curve VALUES(?,?,?,?)", &stmt, error);
+	size_t i;
+
+	for (i = 0; !err && i < shape->n_points; i++) {
+		sqlite3_bind_int64(stmt, 1, id);
+		mew_sql_bind_u64(stmt, 2, i * shape->width);
+		mew_sql_bind_u64(stmt, 3, shape->width);
+		sqlite3_bind_int64(stmt, 4, shape->points[i]);
+		err = mew_sql_execute(st, stmt, error);
+	}
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+static int write_sizes(struct mew_store *st, const struct mew_shape *shape, int64_t id,
+		       struct mew_error *error)
+{
+	sqlite3_stmt *stmt = NULL;
+	int err = mew_sql_prepare(st, "INSERT INTO heap_size VALUES(?,?,?)", &stmt, error);
+	size_t i;
+
+	for (i = 0; !err && i < shape->n_sizes; i++) {
+		sqlite3_bind_int64(stmt, 1, id);
+		mew_sql_bind_u64(stmt, 2, shape->sizes[i].most);
+		mew_sql_bind_u64(stmt, 3, shape->sizes[i].allocations);
+		err = mew_sql_execute(st, stmt, error);
+	}
+	sqlite3_finalize(stmt);
+	return err;
+}
+
 static int write_counters(struct mew_store *st, const struct mew_pcase *c, int64_t id,
 			  struct mew_error *error)
 {
@@ -268,6 +312,10 @@ int mew_store_case(struct mew_store *st, const struct mew_session *s, struct mew
 		err = write_stacks(st, s, error);
 	if (!err)
 		err = write_values(st, s, c, id, error);
+	if (!err)
+		err = write_curve(st, &c->shape, id, error);
+	if (!err)
+		err = write_sizes(st, &c->shape, id, error);
 	if (!err)
 		err = write_counters(st, c, id, error);
 	if (!err)

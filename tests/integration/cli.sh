@@ -71,7 +71,7 @@ says 2 "@ --stack-size: '1001' is no multiple of 8 up to 65528" cpu --stack-size
 says 2 "@ --stack-size: '64k' is no multiple of 8 up to 65528" cpu --stack-size 64k ./bench
 says 2 "@ --pause: 'maybe' is none of: ioctl clock auto" cpu --pause maybe ./bench
 says 2 "@ --color: 'red' is none of: auto always never" cpu --color red ./bench
-says 2 "@ --table: 'rows' is none of: cases functions stacks" cpu --csv --table rows ./bench
+says 2 "@ --table: 'rows' is none of: cases functions stacks curve sizes" cpu --csv --table rows ./bench
 says 2 "@ -e: an event has a name" cpu -e '' ./bench
 says 2 "@ no event is called 'cylces'; did you mean 'cycles'?
 @ hint: 'mew-perf list --events' lists those of this machine" cpu -e cylces ./bench

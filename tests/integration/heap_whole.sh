@@ -18,7 +18,8 @@ whole()
 	figures "a program that ends by $mew_how" ended "$mew_ended" total_allocations 10 \
 		allocated_bytes 1000 frees 4 live_bytes 600 live_blocks 6 peak_bytes 1000 \
 		total_bytes 1000 held_bytes 600 held_blocks 6 closed 0 lost 0 broken 0 \
-		hooked all sums 'add up' "$@"
+		hooked all sums 'add up' sizes '128:10' "$@" \
+		'curve 1:' '100 200 300 400 500 600 700 800 900 1000'
 }
 
 whole exit 'exit 0' images 1

@@ -38,7 +38,9 @@ static void check(const struct mew_session *s, const struct mew_report *r,
 #define HEAP_HEADER                                                                                \
 	"name,label,profiler,peak_bytes,total_bytes,total_allocations,iterations,"                 \
 	"allocations_per_iteration,allocated_bytes,frees,temporary,leaked_bytes,"                  \
-	"first_iteration_allocations,foreign_frees,lost,verdict\r\n"
+	"first_iteration_allocations,foreign_frees,lost,iteration_peak_min,"                       \
+	"iteration_peak_median,iteration_peak_max,mapped_calls,mapped_bytes,mapped_peak_bytes,"    \
+	"mapped_held_bytes,verdict\r\n"
 
 static struct mew_session *cpu_session(void)
 {
@@ -89,11 +91,56 @@ static void heap_cases_have_the_fields_of_the_contract(void **state)
 					.leaked_bytes = 64,
 					.first_iteration_allocations = 14,
 					.foreign_frees = 2,
-					.lost = 1};
+					.lost = 1,
+					.iteration_peak_min = 100,
+					.iteration_peak_median = 200,
+					.iteration_peak_max = 266,
+					.mapped_calls = NAN,
+					.mapped_bytes = NAN,
+					.mapped_peak_bytes = NAN,
+					.mapped_held_bytes = NAN};
 	c->verdict = "1 allocation without a stack; 3 stacks broken";
 	check(s, NULL, MEW_TABLE_CASES,
-	      HEAP_HEADER "split,,mew-heap,266,266,1357,100,13.57,36200,1356,3,64,14,2,1,"
-			  "1 allocation without a stack; 3 stacks broken\r\n");
+	      HEAP_HEADER
+	      "split,,mew-heap,266,266,1357,100,13.57,36200,1356,3,64,14,2,1,100,200,266,,,,,"
+	      "1 allocation without a stack; 3 stacks broken\r\n");
+	c->heap.mapped_calls = 3;
+	c->heap.mapped_bytes = 1e12;
+	c->heap.mapped_peak_bytes = 4096;
+	c->heap.mapped_held_bytes = 0;
+	c->verdict = "ok";
+	check(s, NULL, MEW_TABLE_CASES,
+	      HEAP_HEADER "split,,mew-heap,266,266,1357,100,13.57,36200,1356,3,64,14,2,1,100,200,"
+			  "266,3,1000000000000,4096,0,ok\r\n");
+	mew_session_free(s);
+}
+
+static void shapes_are_tables_of_their_own(void **state)
+{
+	struct mew_session *s = mew_session_new(MEW_SESSION_HEAP);
+	struct mew_pcase *c = mew_session_case(s, "f/case:0", "n=1");
+	struct mew_report *r;
+
+	(void)state;
+	c->shape.width = 4;
+	assert_int_equal(mew_shape_point(&c->shape, 100), 0);
+	assert_int_equal(mew_shape_point(&c->shape, 0), 0);
+	assert_int_equal(mew_shape_size(&c->shape, 0, 2), 0);
+	assert_int_equal(mew_shape_size(&c->shape, 128, 5), 0);
+	mew_session_case(s, "none", "");
+	r = mew_report_new(NULL, s);
+	assert_non_null(r);
+	for (int i = 0; i < 2; i++) {
+		check(i ? NULL : s, i ? r : NULL, MEW_TABLE_CURVE,
+		      "name,label,first_allocation,allocations,live_bytes\r\n"
+		      "f/case:0,n=1,0,4,100\r\n"
+		      "f/case:0,n=1,4,4,0\r\n");
+		check(i ? NULL : s, i ? r : NULL, MEW_TABLE_SIZES,
+		      "name,label,max_bytes,allocations\r\n"
+		      "f/case:0,n=1,0,2\r\n"
+		      "f/case:0,n=1,128,5\r\n");
+	}
+	mew_report_free(r);
 	mew_session_free(s);
 }
 
@@ -114,7 +161,7 @@ static void a_case_without_figures_has_empty_cells_and_its_reason(void **state)
 	mew_session_free(s);
 	s = mew_session_new(MEW_SESSION_HEAP);
 	mew_session_case(s, "f", "")->result = MEW_RESULT_FAILED;
-	check(s, NULL, MEW_TABLE_CASES, HEAP_HEADER "f,,,,,,,,,,,,,,,failed: \r\n");
+	check(s, NULL, MEW_TABLE_CASES, HEAP_HEADER "f,,,,,,,,,,,,,,,,,,,,,,failed: \r\n");
 	mew_session_free(s);
 }
 
@@ -277,6 +324,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cpu_cases_have_the_fields_of_the_contract),
 		cmocka_unit_test(heap_cases_have_the_fields_of_the_contract),
+		cmocka_unit_test(shapes_are_tables_of_their_own),
 		cmocka_unit_test(a_case_without_figures_has_empty_cells_and_its_reason),
 		cmocka_unit_test(hostile_texts_arrive_as_text),
 		cmocka_unit_test(numbers_ignore_the_locale),

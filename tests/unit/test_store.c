@@ -208,6 +208,28 @@ static void a_cpu_session_is_read_as_it_was_written(void **state)
 	mew_store_close(st);
 }
 
+static void fill_shape(struct mew_shape *shape)
+{
+	shape->width = 8;
+	assert_int_equal(mew_shape_point(shape, 100), 0);
+	assert_int_equal(mew_shape_point(shape, INT64_MAX), 0);
+	assert_int_equal(mew_shape_size(shape, 0, 1), 0);
+	assert_int_equal(mew_shape_size(shape, INT64_MAX, 15), 0);
+}
+
+static void assert_shape(const struct mew_shape *shape)
+{
+	assert_int_equal(shape->width, 8);
+	assert_int_equal(shape->n_points, 2);
+	assert_int_equal(shape->points[0], 100);
+	assert_int_equal(shape->points[1], INT64_MAX);
+	assert_int_equal(shape->n_sizes, 2);
+	assert_int_equal(shape->sizes[0].most, 0);
+	assert_int_equal(shape->sizes[0].allocations, 1);
+	assert_int_equal(shape->sizes[1].most, INT64_MAX);
+	assert_int_equal(shape->sizes[1].allocations, 15);
+}
+
 static void a_heap_session_is_read_as_it_was_written(void **state)
 {
 	struct mew_session *s = mew_session_new(MEW_SESSION_HEAP), *got;
@@ -225,13 +247,22 @@ static void a_heap_session_is_read_as_it_was_written(void **state)
 				   .first_iteration_allocations = 9,
 				   .foreign_frees = 10,
 				   .lost = 11,
+				   .iteration_peak_min = 12,
+				   .iteration_peak_median = 13,
+				   .iteration_peak_max = 14,
+				   .mapped_calls = 15,
+				   .mapped_bytes = 16,
+				   .mapped_peak_bytes = 17,
+				   .mapped_held_bytes = 18,
 				   .top_allocator = "push",
 				   .top_allocator_share = 0.5};
 	struct mew_pvalue *v;
 	struct mew_pcase *c;
 
 	(void)state;
-	mew_session_case(s, "k", "")->heap = row;
+	c = mew_session_case(s, "k", "");
+	c->heap = row;
+	fill_shape(&c->shape);
 	v = mew_case_value(s, &s->cases[0], stack_of(s, 0, "f"), 1);
 	*v = (struct mew_pvalue){.stack = v->stack,
 				 .whole = 1,
@@ -255,6 +286,8 @@ static void a_heap_session_is_read_as_it_was_written(void **state)
 	got->cases[0].heap.top_allocator = row.top_allocator;
 	assert_memory_equal(&got->cases[0].heap, &row, sizeof(row));
 	assert_memory_equal(got->cases[0].values, s->cases[0].values, sizeof(*v));
+	assert_shape(&got->cases[0].shape);
+	assert_int_equal(got->cases[1].shape.n_points, 0);
 	assert_int_equal(got->cases[1].result, MEW_RESULT_SKIPPED);
 	assert_string_equal(got->cases[1].reason, "no GPU");
 	assert_int_equal(got->cases[2].result, MEW_RESULT_FAILED);
@@ -378,9 +411,11 @@ static void the_columns_have_the_names_of_the_fields(void **state)
 	number(st, "SELECT count(*) FROM (SELECT name, label, profiler, peak_bytes, total_bytes,"
 		   " total_allocations, iterations, allocations_per_iteration, allocated_bytes,"
 		   " frees, temporary, leaked_bytes, first_iteration_allocations, foreign_frees,"
-		   " lost, verdict FROM case_)");
+		   " lost, iteration_peak_min, iteration_peak_median, iteration_peak_max,"
+		   " mapped_calls, mapped_bytes, mapped_peak_bytes, mapped_held_bytes, verdict"
+		   " FROM case_)");
 	assert_int_equal(number(st, "PRAGMA application_id"), 0x6d657770);
-	assert_int_equal(number(st, "PRAGMA user_version"), 1);
+	assert_int_equal(number(st, "PRAGMA user_version"), 2);
 	mew_store_close(st);
 }
 
@@ -411,7 +446,8 @@ static void the_queries_of_the_manual_page_work(void **state)
 	FILE *f;
 
 	(void)state;
-	mew_session_case(heap, "k", "");
+	mew_session_case(heap, "k", "")->heap.total_allocations = 16;
+	fill_shape(&heap->cases[0].shape);
 	mew_case_value(heap, &heap->cases[0], stack_of(heap, stack_of(heap, 0, "f"), "g"), 1)
 		->peak_bytes = 5;
 	record(st, cpu);
@@ -434,10 +470,12 @@ static void the_queries_of_the_manual_page_work(void **state)
 		/* The deepest one ends with the path of frames. */
 		if (strstr(query, "RECURSIVE"))
 			assert_string_equal(mew_sql_text(stmt, 2), "f;g;");
+		if (strstr(query, "heap_curve"))
+			assert_near(sqlite3_column_double(stmt, 3), 0.5, 0);
 		sqlite3_finalize(stmt);
 		free(query);
 	}
-	assert_int_equal(n, 4);
+	assert_int_equal(n, 5);
 	mew_buffer_done(&path);
 	mew_session_free(cpu);
 	mew_session_free(heap);
@@ -590,6 +628,67 @@ static void what_is_not_there_is_told_by_the_systems_words(void **state)
 			  "cannot open recording 'd': Is a directory");
 }
 
+/* As the first version left it: its statements, and a case with a value. */
+static void write_first_version(void)
+{
+	sqlite3 *db = NULL;
+
+	assert_int_equal(sqlite3_open("old.db", &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, mew_store_schema[0], NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(
+		sqlite3_exec(db,
+			     "INSERT INTO session(kind, started, program, build_id, arguments, tag,"
+			     " engine, machine, version, whole_program)"
+			     " VALUES('mem', 1, 'p', '', '', '', 'mew-heap', '', '', 0);"
+			     "INSERT INTO case_(session, name, label, threads, result, reason,"
+			     " doubtful, hint, verdict, profiler, peak_bytes, top_allocator)"
+			     " VALUES(1, 'k', '', 1, 'ok', '', 0, '', 'ok', 'mew-heap', 77, '-');"
+			     "PRAGMA application_id = 0x6d657770; PRAGMA user_version = 1",
+			     NULL, NULL, NULL),
+		SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static void assert_first_case(struct mew_store *st)
+{
+	struct mew_session *s = mew_store_load(st, 1, NULL);
+
+	assert_non_null(s);
+	assert_int_equal(s->n_cases, 1);
+	assert_int_equal(s->cases[0].heap.peak_bytes, 77);
+	assert_true(isnan(s->cases[0].heap.iteration_peak_min));
+	assert_true(isnan(s->cases[0].heap.mapped_held_bytes));
+	assert_int_equal(s->cases[0].shape.n_points, 0);
+	mew_session_free(s);
+}
+
+static void an_older_recording_is_read_as_it_is_and_written_as_a_new_one(void **state)
+{
+	struct mew_session *s = mew_session_new(MEW_SESSION_HEAP), *got;
+	struct mew_error error = {0};
+	struct mew_store *st;
+
+	(void)state;
+	write_first_version();
+	st = mew_store_open("old.db", MEW_STORE_READ, &error);
+	assert_non_null(st);
+	assert_first_case(st);
+	assert_int_equal(number(st, "PRAGMA user_version"), 1);
+	mew_store_close(st);
+	st = mew_store_open("old.db", MEW_STORE_WRITE, &error);
+	assert_non_null(st);
+	assert_int_equal(number(st, "PRAGMA user_version"), 2);
+	assert_first_case(st);
+	fill_shape(&mew_session_case(s, "new", "")->shape);
+	record(st, s);
+	got = mew_store_load(st, s->id, NULL);
+	assert_non_null(got);
+	assert_shape(&got->cases[0].shape);
+	mew_session_free(got);
+	mew_session_free(s);
+	mew_store_close(st);
+}
+
 static void a_newer_recording_is_refused(void **state)
 {
 	struct mew_session *s = cpu_session();
@@ -598,11 +697,11 @@ static void a_newer_recording_is_refused(void **state)
 	(void)state;
 	record(st, s);
 	mew_session_free(s);
-	mew_sql_run(st, "PRAGMA user_version = 2", NULL);
+	mew_sql_run(st, "PRAGMA user_version = 3", NULL);
 	mew_store_close(st);
 	assert_open_fails("x.db", MEW_STORE_READ, -EPROTONOSUPPORT,
-			  "recording 'x.db' was made by a newer mew-perf (format 2, this one knows "
-			  "1)");
+			  "recording 'x.db' was made by a newer mew-perf (format 3, this one knows "
+			  "2)");
 }
 
 /* Root may write everything: the checks run as nobody. */
@@ -693,6 +792,33 @@ static void damaged_recordings_are_refused(void **state)
 	}
 }
 
+static void a_curve_with_a_gap_is_refused(void **state)
+{
+	static const char *const damages[] = {
+		"DELETE FROM heap_curve WHERE first_allocation = 0",
+		"UPDATE heap_curve SET allocations = 4 WHERE first_allocation = 8",
+		"PRAGMA ignore_check_constraints = 1; UPDATE heap_curve SET allocations = 0",
+	};
+	struct mew_error error;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
+		struct mew_store *st = open_store(MEW_STORE_WRITE);
+		struct mew_session *s = mew_session_new(MEW_SESSION_HEAP);
+
+		fill_shape(&mew_session_case(s, "k", "")->shape);
+		record(st, s);
+		assert_int_equal(mew_sql_run(st, damages[i], &error), 0);
+		assert_null(mew_store_load(st, s->id, &error));
+		assert_string_equal(error.text,
+				    "recording 'x.db' is damaged: a point of a curve is missing");
+		assert_int_equal(error.code, -EBADMSG);
+		mew_session_free(s);
+		mew_store_close(st);
+		unlink("x.db");
+	}
+}
+
 static void a_file_with_rubbish_in_it_is_refused(void **state)
 {
 	struct mew_store *st = open_store(MEW_STORE_WRITE);
@@ -760,10 +886,12 @@ int main(void)
 		TEST(a_full_disk_is_told_and_can_be_made_good),
 		TEST(what_is_no_recording_is_refused_and_left_alone),
 		TEST(what_is_not_there_is_told_by_the_systems_words),
+		TEST(an_older_recording_is_read_as_it_is_and_written_as_a_new_one),
 		TEST(a_newer_recording_is_refused),
 		TEST(a_read_only_recording_can_be_read),
 		TEST(readers_cannot_write),
 		TEST(damaged_recordings_are_refused),
+		TEST(a_curve_with_a_gap_is_refused),
 		TEST(a_file_with_rubbish_in_it_is_refused),
 		TEST(no_memory_is_told),
 	};

@@ -165,7 +165,8 @@ static void heap_rows_are_judged_by_their_own_figures(void **state)
 	row.peak_bytes = 266000;
 	row.total_bytes = 265999;
 	mew_verdict_heap(&row, &facts, &v);
-	assert_string_equal(v.text, "ok");
+	assert_string_equal(v.text, "ok; stacks hold 1 B less than the peak");
+	assert_int_equal(v.doubtful, 0);
 	row.total_bytes = 267000;
 	mew_verdict_heap(&row, &facts, &v);
 	assert_string_equal(v.text, "stacks hold 1000 B more than the peak");
@@ -175,9 +176,10 @@ static void heap_rows_are_judged_by_their_own_figures(void **state)
 	facts.broken = 14;
 	facts.n_children = 3;
 	facts.ended_inside = 1;
+	facts.n_mapped_lost = 1;
 	mew_verdict_heap(&row, &facts, &v);
 	assert_string_equal(v.text, "the program ended inside the loop; 2 allocations without a "
-				    "stack; 14 stacks broken; 3 child processes not recorded");
+				    "stack; 1 mapping not counted; 14 stacks broken; 3 child processes not recorded");
 }
 
 static void a_verdict_is_kept_by_its_case(void **state)

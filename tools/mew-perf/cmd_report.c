@@ -368,6 +368,11 @@ static int show(const struct mew_options *o, const struct mew_report *r)
 	struct mew_output_options how;
 	int status;
 
+	if (mew_results_of_heap(o) && !r->heap) {
+		mew_say_error("there is no heap session to take %s from",
+			      o->table == MEW_TABLE_CURVE ? "a curve" : "sizes");
+		return MEW_EXIT_USAGE;
+	}
 	mew_results_options(o, &how);
 	if (top_given)
 		how.top = top;

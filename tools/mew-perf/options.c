@@ -148,7 +148,7 @@ static int choose(const char *value, const char *words, struct mew_error *error)
 }
 
 static const char pause_words[] = "ioctl clock auto";
-static const char table_words[] = "cases functions stacks";
+static const char table_words[] = "cases functions stacks curve sizes";
 static const char color_words[] = "auto always never";
 
 static int set_pause(struct mew_options *o, const char *value, struct mew_error *error)
@@ -212,7 +212,8 @@ static int set_csv(struct mew_options *o, const char *value, struct mew_error *e
 static int set_table(struct mew_options *o, const char *value, struct mew_error *error)
 {
 	static const enum mew_output_table tables[] = {MEW_TABLE_CASES, MEW_TABLE_FUNCTIONS,
-						       MEW_TABLE_STACKS};
+						       MEW_TABLE_STACKS, MEW_TABLE_CURVE,
+						       MEW_TABLE_SIZES};
 	int at = choose(value, table_words, error);
 
 	if (at < 0)
@@ -337,12 +338,13 @@ const struct mew_option mew_option_csv = {.name = "csv",
 					  .complete = MEW_COMPLETE_FILE,
 					  .help = "CSV, to standard output or to FILE",
 					  .set = set_csv};
-const struct mew_option mew_option_table = {
-	.name = "table",
-	.value = "ROWS",
-	.complete = table_words,
-	.help = "the rows of CSV: cases (the default), functions (report's default), stacks",
-	.set = set_table};
+const struct mew_option mew_option_table = {.name = "table",
+					    .value = "ROWS",
+					    .complete = table_words,
+					    .help = "the rows of CSV: cases (the default), "
+						    "functions (report's default), stacks; of the "
+						    "heap: curve, sizes",
+					    .set = set_table};
 const struct mew_option mew_option_db = {.letter = 'd',
 					 .name = "db",
 					 .value = "FILE",

@@ -27,6 +27,7 @@ struct mew_options {
 	size_t n_filters;
 	uint64_t iterations; /* 0: the engine's default */
 	uint64_t warm_up;    /* UINT64_MAX: the engine's default */
+	uint32_t heap_flags; /* enum mew_heap_flags */
 	unsigned repetitions;
 	double timeout_s; /* 0: none */
 
@@ -81,6 +82,8 @@ extern const struct mew_option mew_option_filter, mew_option_repetitions, mew_op
 extern const struct mew_option mew_option_interval, mew_option_frequency, mew_option_count,
 	mew_option_event, mew_option_stack_size, mew_option_pause;
 extern const struct mew_option mew_option_warm_up;
+extern const struct mew_option mew_option_usable, mew_option_thread, mew_option_include_paused,
+	mew_option_mmap;
 extern const struct mew_option mew_option_output, mew_option_format, mew_option_csv,
 	mew_option_table;
 extern const struct mew_option mew_option_db, mew_option_no_db, mew_option_tag;

@@ -178,6 +178,7 @@ int mew_profiling_run(struct mew_profiling *p, enum mew_session_kind kind, struc
 		.n_filters = o->n_filters,
 		.iterations = o->iterations,
 		.warm_up = o->warm_up,
+		.heap_flags = o->heap_flags,
 		.repetitions = o->repetitions,
 		.timeout_s = o->timeout_s,
 		.interval_s = o->interval_s,
@@ -251,8 +252,13 @@ int mew_profiling_command(enum mew_session_kind kind, const struct mew_options *
 {
 	struct mew_profiling p;
 	struct mew_session *s = NULL;
-	int status = mew_profiling_open(&p, o, argc, argv), err, shown;
+	int status, err, shown;
 
+	if (kind == MEW_SESSION_CPU && mew_results_of_heap(o)) {
+		mew_say_error("--table: a CPU session has no curve and no sizes of the heap");
+		return MEW_EXIT_USAGE;
+	}
+	status = mew_profiling_open(&p, o, argc, argv);
 	if (status)
 		goto out;
 	status = mew_profiling_run(&p, kind, &s, &err);

@@ -2,7 +2,9 @@
 #include "config.h"
 
 #include <errno.h>
+#include <langinfo.h>
 #include <libgen.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -138,6 +140,17 @@ int mew_results_check(struct mew_options *o)
 	return 0;
 }
 
+/* By the environment: the program itself stays in the C locale, for its numbers. */
+static int is_utf8(void)
+{
+	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+	int utf8 = locale && !strcmp(nl_langinfo_l(CODESET, locale), "UTF-8");
+
+	if (locale)
+		freelocale(locale);
+	return utf8;
+}
+
 void mew_results_options(const struct mew_options *o, struct mew_output_options *ret)
 {
 	const char *no_color = getenv("NO_COLOR");
@@ -150,6 +163,7 @@ void mew_results_options(const struct mew_options *o, struct mew_output_options 
 		ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
 		ret->width = size.ws_col ? size.ws_col : 80;
 	}
+	ret->utf8 = is_utf8();
 	ret->colour = o->colour >= 0 ? o->colour : terminal && !(no_color && *no_color);
 }
 

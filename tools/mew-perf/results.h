@@ -38,4 +38,10 @@ int mew_results_write(const struct mew_options *o, const struct mew_output_input
 /* Write text to standard output. Says what failed. 0, or the exit status. */
 int mew_results_print(const struct mew_buffer *text);
 
+/* Whether --table asks for rows that only a heap session has. */
+static inline int mew_results_of_heap(const struct mew_options *o)
+{
+	return o->table == MEW_TABLE_CURVE || o->table == MEW_TABLE_SIZES;
+}
+
 #endif
