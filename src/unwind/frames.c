@@ -211,12 +211,13 @@ static void blank(const uint8_t *from, const uint8_t *end)
  * entry before, where its zeros do nothing. */
 static void join_terminator(struct mew_frames *f)
 {
-	uint8_t *entry = (uint8_t *)f->data.d_buf + f->last_off;
+	uint8_t *entry;
 	uint64_t n64;
 	uint32_t n32;
 
 	if (f->last_off == UINT64_MAX)
 		return;
+	entry = (uint8_t *)f->data.d_buf + f->last_off;
 	memcpy(&n32, entry, sizeof(n32));
 	if (n32 == UINT32_MAX) {
 		memcpy(&n64, entry + sizeof(n32), sizeof(n64));
