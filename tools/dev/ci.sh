@@ -141,6 +141,13 @@ one_test()
 			sh "tests/integration/$name.sh"
 }
 
+# A minute for what reads the most, less for the rest: three in all.
+check_fuzz()
+{
+	sh tools/dev/fuzz.sh 60 cfi walk elf demangle &&
+		sh tools/dev/fuzz.sh 20 walk_aarch64 store record message alloc maps
+}
+
 check_no_change()
 {
 	tree_state | diff -u "$ci/tree.before" -
@@ -160,6 +167,7 @@ check valgrind make -C "$ci/build-gcc" check-valgrind
 check hundred-kills one_test killed MEW_KILLS=100
 check heap-stress one_test heap_stress MEW_STRESS=60
 check walk-oracle one_test walk_oracle MEW_ORACLE_SAMPLES=10000
+check fuzz check_fuzz
 check install check_install
 check demo check_demo
 check distcheck check_dist
