@@ -18,6 +18,7 @@ enum { FEW_SAMPLES = 100, FEW_ITERATIONS = 30 };
 #define SLOWDOWN_LIMIT 1.05
 #define SPREAD_LIMIT 0.05
 #define UNEXPLAINED_SHARE 0.05
+#define PAUSES_SHARE 0.1
 #define PEAK_SHARE 0.001
 #define STACK_BYTES_MAX 65528u /* PERF_SAMPLE_STACK_USER has 16 bits */
 
@@ -155,6 +156,11 @@ void mew_verdict_cpu(const struct mew_cpu_row *row, const struct mew_verdict_cpu
 		       mew_format_percent(text, sizeof(text), row->time_spread, 0), row->iterations,
 		       plural(row->iterations));
 		hint_iterations(v, row, f);
+	}
+	if (share(f->pauses_s, f->threads_wall_s) > PAUSES_SHARE) {
+		clause(v, "pauses cost %s of the loop's time",
+		       percent(text, share(f->pauses_s, f->threads_wall_s)));
+		v->hint[0] = '\0'; /* what helps is a longer iteration, which is no option */
 	}
 	/* Within one tick the account is as fine as it can be. */
 	if (fabs(f->unexplained_s) <= row->interval_s)

@@ -21,7 +21,9 @@ struct mew_verdict_cpu {
 	double unexplained_s;  /* of mew_account, summed over the threads; NAN: cannot be told */
 	double threads_wall_s; /* what unexplained_s is a share of: thread-time of the sampled loop
 				*/
-	uint64_t broken;       /* samples whose stack did not reach its root */
+	double pauses_s; /* what the pauses of the sampled loop cost by themselves, over all threads
+			  */
+	uint64_t broken; /* samples whose stack did not reach its root */
 	unsigned threads_not_sampled; /* that ran in the loop without an event of their own */
 	unsigned n_children;          /* forked in the loop: not sampled */
 	unsigned n_threads;           /* of the loop */

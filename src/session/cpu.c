@@ -399,6 +399,7 @@ static int judge(const struct cpu_case *k, struct mew_session *s, struct mew_pca
 	struct mew_verdict_cpu facts = {
 		.unexplained_s = k->account.unexplained_s,
 		.threads_wall_s = k->loop_s,
+		.pauses_s = (double)k->n_pauses * k->pause_pair_s,
 		.broken = k->drain.breaks.n_broken,
 		.threads_not_sampled = (unsigned)l->threads_started,
 		.n_children = (unsigned)l->children,

@@ -55,6 +55,13 @@ static void each_doubt_has_its_clause(void **state)
 	check(&row, &facts, "few samples: 5", "");
 	facts.whole_program = 0;
 	row = good;
+	facts.pauses_s = 0.1; /* of 1 s of loop */
+	check(&row, &facts, "ok", "");
+	facts.pauses_s = 0.58;
+	row.lost = 2;
+	check(&row, &facts, "2 samples lost; pauses cost 58% of the loop's time", "");
+	facts.pauses_s = 0;
+	row.lost = 0;
 	row.iterations = 20;
 	check(&row, &facts, "few iterations: 20", "-n 200");
 	row = good;
