@@ -10,9 +10,14 @@
 _Static_assert(MEW_SEGMENT_SHARDS == 256, "8 bits choose the shard");
 
 /* Blocks are 16 bytes apart at least. */
+static size_t place(uint64_t addr)
+{
+	return (size_t)((addr >> 4) * 0x9e3779b97f4a7c15u >> 20);
+}
+
 static size_t home(const struct mew_live_shard *s, uint64_t addr)
 {
-	return (size_t)((addr >> 4) * 0x9e3779b97f4a7c15u >> 20) & (s->cap - 1);
+	return place(addr) & (s->cap - 1);
 }
 
 static struct mew_live_block *find(const struct mew_live_shard *s, uint64_t addr)
@@ -35,8 +40,8 @@ static int grow(struct mew_live *live, struct mew_live_shard *s)
 		if (s->blocks[i].addr)
 			*find(&bigger, s->blocks[i].addr) = s->blocks[i];
 	mew_pages_unmap(live->pages, s->blocks, s->cap * sizeof(*s->blocks));
-	s->blocks = bigger.blocks;
-	s->cap = bigger.cap;
+	__atomic_store_n(&s->blocks, bigger.blocks, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->cap, bigger.cap, __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -67,9 +72,9 @@ int mew_live_insert(struct mew_live *live, const struct mew_live_block *block)
 {
 	struct mew_live_shard *s = mew_live_at(live, block->addr);
 
-	/* Half full it grows; without memory it fills to fifteen sixteenths: searches get slow, but
-	 * they end. */
-	if (s->n >= s->cap / 2 && grow(live, s) && s->n >= s->cap / 16 * 15)
+	/* At three quarters it grows; without memory it fills to fifteen sixteenths: searches get
+	 * slow, but they end. */
+	if (s->n >= s->cap / 4 * 3 && grow(live, s) && s->n >= s->cap / 16 * 15)
 		return -ENOMEM;
 	*find(s, block->addr) = *block;
 	set_n(s, s->n + 1);
@@ -101,6 +106,16 @@ int mew_live_remove(struct mew_live *live, uint64_t addr, struct mew_live_block 
 	}
 	s->blocks[hole].addr = 0;
 	return 1;
+}
+
+void mew_live_expect(const struct mew_live *live, uint64_t addr)
+{
+	const struct mew_live_shard *s = mew_live_at((struct mew_live *)(uintptr_t)live, addr);
+	const struct mew_live_block *blocks = __atomic_load_n(&s->blocks, __ATOMIC_RELAXED);
+	size_t cap = __atomic_load_n(&s->cap, __ATOMIC_RELAXED);
+
+	/* Of a table that is being replaced: then nothing is gained. */
+	__builtin_prefetch(blocks + (place(addr) & (cap - 1)), 1);
 }
 
 void mew_live_lock(struct mew_live *live)

@@ -50,6 +50,9 @@ int mew_live_insert(struct mew_live *live, const struct mew_live_block *block);
 /* 1 and *ret_block when addr was there, else 0. The caller holds the lock of its shard. */
 int mew_live_remove(struct mew_live *live, uint64_t addr, struct mew_live_block *ret_block);
 
+/* The caller will ask for addr soon. At any time. */
+void mew_live_expect(const struct mew_live *live, uint64_t addr);
+
 /* All locks at once: nothing is in between. */
 void mew_live_lock(struct mew_live *live);
 void mew_live_unlock(struct mew_live *live);

@@ -17,6 +17,7 @@
 #include "heap/mmap.h"
 #include "heap/real.h"
 #include "heap/tree.h"
+#include "unwind/trail.h"
 #include "unwind/walk.h"
 
 #define SCRATCHES 64u /* threads that walk at the same time */
@@ -30,7 +31,10 @@ enum inside {
 struct scratch {
 	uint32_t is_taken;
 	uint32_t is_touched;
+	uint32_t leaf, leaf_entry; /* of the stack that the trail holds */
+	uint32_t n_deepest;        /* frames that any stack had */
 	struct mew_walk_cache cache;
+	struct mew_trail trail;
 	struct mew_walk_result walk;
 	char text[1024];
 };
@@ -52,9 +56,9 @@ static struct {
 	struct mew_lock maps_lock; /* of what is mapped; held across the real calls */
 	struct mew_pages maps_pages;
 	struct mew_mapped mapped;
-	uint32_t n_closed; /* dlclose() since the tables were last asked for */
-	uint32_t n_slots;  /* given out to threads */
-	uint32_t n_touched;
+	uint32_t n_closed;      /* dlclose() since the tables were last asked for */
+	uint32_t n_slots;       /* given out to threads */
+	uint64_t scratch_bytes; /* touched */
 } recorder = {.status = -ENOTCONN};
 
 uint32_t mew_recorder_mode;
@@ -152,12 +156,11 @@ static void unlock_block(struct mew_recorder_thread *t, const void *p, uint32_t 
 static void tell_own_bytes(void)
 {
 	struct mew_segment *s = recorder.client.segment;
-	uint64_t bytes =
-		__atomic_load_n(&recorder.pages.n_bytes, __ATOMIC_RELAXED) +
-		__atomic_load_n(&recorder.maps_pages.n_bytes, __ATOMIC_RELAXED) +
-		__atomic_load_n(&s->n_nodes, __ATOMIC_RELAXED) *
-			(sizeof(s->nodes[0]) + sizeof(recorder.counters.nodes[0])) +
-		__atomic_load_n(&recorder.n_touched, __ATOMIC_RELAXED) * sizeof(struct scratch);
+	uint64_t bytes = __atomic_load_n(&recorder.pages.n_bytes, __ATOMIC_RELAXED) +
+			 __atomic_load_n(&recorder.maps_pages.n_bytes, __ATOMIC_RELAXED) +
+			 __atomic_load_n(&s->n_nodes, __ATOMIC_RELAXED) *
+				 (sizeof(s->nodes[0]) + sizeof(recorder.counters.nodes[0])) +
+			 __atomic_load_n(&recorder.scratch_bytes, __ATOMIC_RELAXED);
 
 	if (bytes != __atomic_load_n(&s->own_bytes, __ATOMIC_RELAXED))
 		__atomic_store_n(&s->own_bytes, bytes, __ATOMIC_RELAXED);
@@ -205,7 +208,7 @@ static struct scratch *take_scratch(struct mew_recorder_thread *t)
 			continue;
 		if (!s->is_touched) {
 			s->is_touched = 1;
-			__atomic_fetch_add(&recorder.n_touched, 1, __ATOMIC_RELAXED);
+			mew_lock_add(&recorder.scratch_bytes, sizeof(s->cache) + sizeof(s->text));
 		}
 		return s;
 	}
@@ -216,12 +219,26 @@ static void give_scratch(struct scratch *s)
 	__atomic_store_n(&s->is_taken, 0, __ATOMIC_RELEASE);
 }
 
-/* The leaf of the stack that the walk has found. */
-static uint32_t leaf_of(const struct mew_walk_result *w, uint32_t entry)
+/* So much of the scratch memory is touched for a stack of n frames. */
+static void touch(struct scratch *s, uint32_t n)
 {
+	const uint64_t frame_bytes = sizeof(s->trail.frames[0]) + sizeof(s->trail.steps[0]) +
+				     2 * sizeof(s->trail.words[0]) + sizeof(s->walk.pcs[0]);
+
+	if (n <= s->n_deepest)
+		return;
+	mew_lock_add(&recorder.scratch_bytes, (n - s->n_deepest) * frame_bytes);
+	s->n_deepest = n;
+}
+
+/* The leaf of the stack that the walk has found. */
+static uint32_t leaf_of_walk(struct scratch *s, uint32_t entry)
+{
+	const struct mew_walk_result *w = &s->walk;
 	int is_whole = w->end <= MEW_WALK_ZERO;
 	struct mew_tree_key key = {.parent = MEW_TREE_ROOT};
 
+	touch(s, w->n_frames);
 	for (uint32_t i = w->n_frames; i-- > 0;) {
 		/* Addresses in the tree are looked up at pc - 1. */
 		key.pc = w->pcs[i] + ((w->exact[i / 64] >> (i % 64)) & 1);
@@ -248,6 +265,31 @@ static uint64_t end_of(void *arg, uint64_t sp)
 			     w->scratch->text, sizeof(w->scratch->text));
 }
 
+/* The leaf of the stack that the trail has found, whose frames are all return addresses. */
+static uint32_t leaf_of_trail(struct scratch *s, uint32_t entry)
+{
+	struct mew_trail *trail = &s->trail;
+	uint32_t n = trail->n_frames - 1;
+	struct mew_tree_key key = {.parent = MEW_TREE_ROOT};
+
+	if (!trail->n_steps && s->leaf_entry == entry)
+		return s->leaf;
+	touch(s, trail->n_frames);
+	for (; trail->n_tagged < n; trail->n_tagged++) {
+		key.parent =
+			trail->n_tagged ? trail->frames[trail->n_tagged - 1].tag : MEW_TREE_ROOT;
+		key.pc = trail->frames[trail->n_tagged].pc;
+		trail->frames[trail->n_tagged].tag = mew_tree_child(&recorder.tree, &key);
+	}
+	key.parent = n ? trail->frames[n - 1].tag : MEW_TREE_ROOT;
+	key.pc = trail->frames[n].pc;
+	key.flags = MEW_NODE_ROOTED;
+	key.entry = (uint16_t)entry;
+	s->leaf_entry = entry;
+	s->leaf = mew_tree_child(&recorder.tree, &key);
+	return s->leaf;
+}
+
 static uint32_t walk(struct mew_recorder_thread *t, struct scratch *s,
 		     const struct mew_recorder_caller *caller, uint32_t entry)
 {
@@ -263,12 +305,16 @@ static uint32_t walk(struct mew_recorder_thread *t, struct scratch *s,
 	if (__atomic_load_n(&recorder.n_closed, __ATOMIC_RELAXED) &&
 	    __atomic_exchange_n(&recorder.n_closed, 0, __ATOMIC_RELAXED))
 		mew_client_refresh(&recorder.client, caller->pc);
+	if (mew_trail_walk(&s->trail, recorder.client.table,
+			   mew_client_table_bytes(&recorder.client), &start, &stack, &recorder.root,
+			   &s->cache))
+		return leaf_of_trail(s, entry);
 	do {
 		mew_walk(recorder.client.table, mew_client_table_bytes(&recorder.client), &start,
 			 &stack, &recorder.root, &s->cache, w);
 	} while (w->end > MEW_WALK_ZERO && w->end != MEW_WALK_DEEP &&
 		 mew_client_ask(&recorder.client, w->broke_at));
-	return leaf_of(w, entry);
+	return leaf_of_walk(s, entry);
 }
 
 /* ---- events ---- */
@@ -278,7 +324,11 @@ static void record(struct mew_recorder_thread *t, const struct mew_recorder_call
 		   uint32_t entry, const struct mew_live_block *old, const void *p, size_t bytes)
 {
 	struct scratch *s = take_scratch(t);
-	uint32_t node = walk(t, s, caller, entry), inside = lock_block(t, p);
+	uint32_t node, inside;
+
+	mew_live_expect(&recorder.counters.live, (uint64_t)(uintptr_t)p);
+	node = walk(t, s, caller, entry);
+	inside = lock_block(t, p);
 
 	if (is_in(t, MEW_GATE_WINDOW))
 		mew_counters_resize(&recorder.counters, &t->counters, old, node,

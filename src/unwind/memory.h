@@ -19,6 +19,19 @@ static inline bool mew_stack_has(const struct mew_walk_stack *s, uint64_t at, ui
 	return at >= s->lo && s->hi >= bytes && at <= s->hi - bytes;
 }
 
+/* What is to be added to an address of the stack to read there. */
+static inline uintptr_t mew_stack_shift(const struct mew_walk_stack *s)
+{
+	return s->bytes ? (uintptr_t)s->bytes - s->lo : 0;
+}
+
+/* The word at `at`, which the caller knows to be in the stack. */
+__attribute__((no_sanitize_address)) static inline uint64_t mew_stack_known_word(uintptr_t shift,
+										 uint64_t at)
+{
+	return *(const mew_word *)(shift + at);
+}
+
 /* A live stack holds red zones that only this function may look into. */
 __attribute__((no_sanitize_address)) static inline bool
 mew_stack_word(const struct mew_walk_stack *s, uint64_t at, uint64_t *ret)

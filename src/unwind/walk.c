@@ -88,7 +88,7 @@ static ALWAYS_INLINE const struct mew_rule *find_rule(const struct walk *w, uint
 	return look_up(w, pc, &cache->entries[slot], ret_end);
 }
 
-static void cache_check(struct mew_walk_cache *cache, const struct mew_unwind_table *t)
+void mew_walk_cache_check(struct mew_walk_cache *cache, const struct mew_unwind_table *t)
 {
 	uint64_t generation = __atomic_load_n(&t->generation, __ATOMIC_ACQUIRE);
 	size_t i;
@@ -568,9 +568,37 @@ void mew_walk(const struct mew_unwind_table *t, size_t space_bytes,
 	w.stack = stack;
 	w.missing = false;
 	if (cache)
-		cache_check(cache, t);
+		mew_walk_cache_check(cache, t);
 	walk_frames(&w, f, root, cache, false, ret);
 	w.stack = stack;
 	if (ret->end == MEW_WALK_EVALUATE && w.missing && ret->n_frames > 1)
 		walk_following(&w, f, root, cache, ret);
+}
+
+int mew_walk_step(const struct mew_unwind_table *t, size_t space_bytes,
+		  const struct mew_walk_stack *stack, struct mew_walk_cache *cache,
+		  const struct mew_walk_frame *f, struct mew_rule *ret_rule,
+		  struct mew_walk_frame *ret_caller)
+{
+	struct frame at = {.pc = f->pc, .sp = f->sp, .fp = f->fp, .fp_known = f->fp_known};
+	enum mew_walk_end end = MEW_WALK_NO_RULE;
+	const struct mew_rule *found;
+	struct walk w;
+	int rc;
+
+	w.table = t;
+	w.space_bytes = space_bytes;
+	w.stack = stack;
+	found = find_rule(&w, at.pc - 1, cache, &end);
+	if (!found)
+		return end;
+	*ret_rule = *found;
+	rc = leave(&w, stack, ret_rule, &at, false);
+	if (rc)
+		return rc;
+	ret_caller->pc = at.pc;
+	ret_caller->sp = at.sp;
+	ret_caller->fp = at.fp;
+	ret_caller->fp_known = at.fp_known;
+	return 0;
 }

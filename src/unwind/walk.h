@@ -88,10 +88,37 @@ struct mew_walk_cache {
 	} entries[1u << MEW_WALK_CACHE_BITS];
 };
 
+/* The entry that pc's rule is in, or NULL: it is not in the cache. */
+static inline const struct mew_walk_entry *mew_walk_cached(const struct mew_walk_cache *cache,
+							   uint64_t pc)
+{
+	const struct mew_walk_entry *entry =
+		&cache->entries[(pc * 0x9e3779b97f4a7c15u) >> (64 - MEW_WALK_CACHE_BITS)];
+
+	return entry->pc == pc && entry->rule ? entry : NULL;
+}
+
 /* Walk. cache may be NULL. Never fails: ret->end tells how it ended. */
 void mew_walk(const struct mew_unwind_table *t, size_t space_bytes,
 	      const struct mew_walk_start *start, const struct mew_walk_stack *stack,
 	      const struct mew_walk_root *root, struct mew_walk_cache *cache,
 	      struct mew_walk_result *ret);
+
+/* An ordinary frame: pc is a return address. */
+struct mew_walk_frame {
+	uint64_t pc, sp, fp;
+	int fp_known;
+};
+
+/*
+ * Leaves frame f, by *ret_rule, to its caller. 0, or else how the stack ends there, which
+ * may be well: MEW_WALK_OUTERMOST; or a number that is none of these: it is no ordinary frame.
+ * Before the first step comes mew_walk_cache_check(): rules of other tables are forgotten.
+ */
+int mew_walk_step(const struct mew_unwind_table *t, size_t space_bytes,
+		  const struct mew_walk_stack *stack, struct mew_walk_cache *cache,
+		  const struct mew_walk_frame *f, struct mew_rule *ret_rule,
+		  struct mew_walk_frame *ret_caller);
+void mew_walk_cache_check(struct mew_walk_cache *cache, const struct mew_unwind_table *t);
 
 #endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trail.h: one thread's last walk, remembered, so that the next one has to look at its new frames
+ * alone. What lies outside of a frame depends on its pc, sp and fp, on the words of the stack that
+ * the walk read there, and on the tables: if none of these has changed, the outer frames are the
+ * same ones. Words are compared, not frames walked.
+ *
+ * Only whole stacks of ordinary frames are remembered, in one piece of memory; what is not such a
+ * stack is for mew_walk(). As that, it takes no lock, allocates nothing and calls no library.
+ */
+#ifndef MEW_UNWIND_TRAIL_H
+#define MEW_UNWIND_TRAIL_H
+
+#include "unwind/walk.h"
+
+#define MEW_TRAIL_FRAMES 4096                  /* a deeper stack is not for the trail */
+#define MEW_TRAIL_WORDS (3 * MEW_TRAIL_FRAMES) /* a frame has three at most */
+
+struct mew_trail_frame {
+	uint64_t pc, sp, fp;
+	uint64_t end;     /* of the highest of these words: */
+	uint32_t n_words; /* of the stack, that it and all outer frames depend on: the first ones */
+	uint32_t needs_fp; /* they depend on its fp too */
+	uint32_t tag;      /* the caller's, of the stack from the outermost frame up to this one */
+};
+
+struct mew_trail_word {
+	uint64_t at, value;
+};
+
+/* Of one thread at a time. Zeroed to start. Large, but touched only as deep as stacks are. */
+struct mew_trail {
+	uint64_t generation; /* of the tables */
+	struct mew_walk_root root;
+	uint32_t n_frames; /* 0: nothing is remembered */
+	uint32_t n_tagged; /* the first ones have their tag */
+	uint32_t n_failed; /* walks in a row that were not for the trail */
+	uint32_t n_skip;   /* walks that are not tried */
+	uint32_t n_steps;
+	int is_left; /* the outermost step has a caller, which is the next one */
+	struct mew_trail_frame frames[MEW_TRAIL_FRAMES]; /* outermost first */
+	struct mew_trail_word words[MEW_TRAIL_WORDS];    /* likewise */
+	struct mew_trail_step {
+		struct mew_walk_frame frame;
+		struct mew_rule rule;
+	} steps[MEW_TRAIL_FRAMES + 1]; /* in hand, innermost first, and the frame outside of them */
+};
+
+/*
+ * Walks a live or copied stack from a return address on. 1: frames[] is the whole stack, which
+ * mew_walk() would find too, and end well; the first n_tagged frames are as they were at an earlier
+ * walk, with their tags. The caller may tag the others and raise n_tagged. 0: it is no stack for
+ * the trail.
+ */
+int mew_trail_walk(struct mew_trail *trail, const struct mew_unwind_table *t, size_t space_bytes,
+		   const struct mew_walk_start *start, const struct mew_walk_stack *stack,
+		   const struct mew_walk_root *root, struct mew_walk_cache *cache);
+
+#endif
