@@ -82,8 +82,9 @@ static void heap_row(struct mew_csv *csv, const struct mew_heap_row *row)
 	mew_csv_double(csv, row->mapped_bytes);
 	mew_csv_double(csv, row->mapped_peak_bytes);
 	mew_csv_double(csv, row->mapped_held_bytes);
+	mew_csv_double(csv, row->hook_bytes);
 }
-enum { HEAP_FIELDS = 20 };
+enum { HEAP_FIELDS = 21 };
 
 static void session_cases(const struct mew_session *s, struct mew_csv *csv, struct mew_buffer *text)
 {
@@ -99,6 +100,7 @@ static void session_cases(const struct mew_session *s, struct mew_csv *csv, stru
 			     "leaked_bytes,first_iteration_allocations,foreign_frees,lost,"
 			     "iteration_peak_min,iteration_peak_median,iteration_peak_max,"
 			     "mapped_calls,mapped_bytes,mapped_peak_bytes,mapped_held_bytes,"
+			     "hook_bytes,"
 			     "verdict");
 	for (i = 0; i < s->n_cases; i++) {
 		const struct mew_pcase *c = &s->cases[i];

@@ -123,6 +123,16 @@ static void mappings(const struct mew_heap_row *row, struct mew_buffer *out)
 	mew_buffer_printf(out, ", held %s\n", mew_cell_bytes(&cell, row->mapped_held_bytes));
 }
 
+static void hook(const struct mew_heap_row *row, struct mew_buffer *out)
+{
+	struct mew_cell cell;
+
+	if (isnan(row->hook_bytes))
+		return;
+	label(out, "hook");
+	mew_buffer_printf(out, "%s of memory of its own\n", mew_cell_bytes(&cell, row->hook_bytes));
+}
+
 int mew_text_shape(const struct mew_pcase *c, const struct mew_output_options *o,
 		   struct mew_buffer *out)
 {
@@ -130,6 +140,7 @@ int mew_text_shape(const struct mew_pcase *c, const struct mew_output_options *o
 	iterations(&c->heap, out);
 	sizes(c, o, out);
 	mappings(&c->heap, out);
+	hook(&c->heap, out);
 	return out->error;
 }
 

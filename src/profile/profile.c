@@ -193,6 +193,7 @@ static void nothing_measured(struct mew_pcase *c)
 		.mapped_bytes = NAN,
 		.mapped_peak_bytes = NAN,
 		.mapped_held_bytes = NAN,
+		.hook_bytes = NAN,
 		.top_allocator = "-",
 		.top_allocator_share = NAN,
 	};

@@ -99,6 +99,7 @@ struct mew_heap_row {
 	double iteration_peak_min, iteration_peak_median, iteration_peak_max;
 	/* What the program maps itself; NAN unless it was asked for. */
 	double mapped_calls, mapped_bytes, mapped_peak_bytes, mapped_held_bytes;
+	double hook_bytes; /* memory of the hook itself, in the process */
 	/* beyond the CSV's contract */
 	const char *top_allocator; /* function with the most allocated bytes, as "name (file.c:12)";
 				      "-" when there are none */

@@ -33,6 +33,7 @@ struct heap_case {
 	uint64_t iterations; /* tracked, over all threads */
 	uint64_t planned;    /* tracked, of each thread */
 	uint64_t first;      /* allocations of the first iteration, when that is tracked too */
+	unsigned n_rounds;   /* tracked, that have ended */
 	int left_early;
 	unsigned n_beyond; /* images that found no room: not recorded */
 	unsigned n_others; /* processes with a hook that are not the program's: its children */
@@ -149,6 +150,7 @@ static int on_round(void *arg, const struct mew_msg_round *m, struct mew_msg_pla
 	k->left_early |= m->left_early != 0;
 	ret->pause_mode = MEW_PAUSE_CLOCK;
 	if (m->kind == MEW_ROUND_TRACKED) {
+		k->n_rounds++;
 		k->iterations += m->iterations;
 		if (!n_warm && k->planned == 1)
 			k->first = allocations(k);
@@ -259,6 +261,9 @@ static int fill(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
 		if (k->o->heap_flags & MEW_HEAP_MMAP)
 			fill_mapped(g, row);
 		facts->n_mapped_lost += g->mapped.lost;
+		row->hook_bytes = isnan(row->hook_bytes)
+					  ? (double)g->own_bytes
+					  : fmax(row->hook_bytes, (double)g->own_bytes);
 		row->leaked_bytes = sum.live_bytes; /* of the last image */
 		facts->broken += sum.broken;
 		facts->n_children += g->forked;
@@ -331,6 +336,8 @@ static int report_case(struct heap_case *k, struct mew_session *s, struct mew_pc
 		facts.doubt = k->hooks[i].warning;
 	if (!facts.doubt && new_goes_by(k, s))
 		facts.doubt = "the program's own operator new is not recorded";
+	if (facts.ended_inside && k->n_threads > 1 && !k->n_rounds)
+		facts.doubt = "iterations of the first thread alone are known";
 	if (k->n_beyond) {
 		snprintf(beyond, sizeof beyond, "%u of the program's execs not recorded",
 			 k->n_beyond);
@@ -343,11 +350,25 @@ static int report_case(struct heap_case *k, struct mew_session *s, struct mew_pc
 	return err ? mew_error_set(error, err, "out of memory") : 0;
 }
 
+/* Those of a process that ended in its loop, the one in hand included, as far as the hook was told:
+ * the first thread's. 0: it did not come so far. */
+static uint64_t iterations_until_end(const struct heap_case *k)
+{
+	const struct mew_hook *top = highest(k);
+
+	return top && !mew_hook_segment(top)->closed && allocations(k)
+		       ? mew_hook_segment(top)->iterations.n + 1
+		       : 0;
+}
+
 static int finish_case(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
 		       const struct mew_outcome *out, struct mew_error *error)
 {
-	int tracked = k->whole || k->iterations;
+	int tracked;
 
+	if (!k->whole && !k->iterations && c->result == MEW_RESULT_FAILED)
+		k->iterations = iterations_until_end(k);
+	tracked = k->whole || k->iterations;
 	if (k->whole && hook_is_blind(k)) {
 		c->result = MEW_RESULT_FAILED;
 		c->reason =

@@ -184,6 +184,7 @@ static int load_heap(struct loading *l, sqlite3_stmt *stmt, int at, struct mew_h
 	row->mapped_bytes = mew_sql_double(stmt, at++);
 	row->mapped_peak_bytes = mew_sql_double(stmt, at++);
 	row->mapped_held_bytes = mew_sql_double(stmt, at++);
+	row->hook_bytes = mew_sql_double(stmt, at++);
 	return row->profiler && row->top_allocator ? 0 : -ENOMEM;
 }
 
@@ -330,10 +331,11 @@ static int load_cases(struct loading *l)
 			" slowdown, pause_cost, time_per_iteration, time_spread, user_time,"
 			" top_share, top_share_half_width FROM case_" OF_SESSION
 		: l->st->version < 2 ? CASE_COLUMNS HEAP_COLUMNS
-			"NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM case_" OF_SESSION
+			"NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM case_" OF_SESSION
 				     : CASE_COLUMNS HEAP_COLUMNS
 			"iteration_peak_min, iteration_peak_median, iteration_peak_max,"
-			" mapped_calls, mapped_bytes, mapped_peak_bytes, mapped_held_bytes"
+			" mapped_calls, mapped_bytes, mapped_peak_bytes, mapped_held_bytes, "
+			"hook_bytes"
 			" FROM case_" OF_SESSION;
 
 	return load_rows(l, sql, load_case);

@@ -77,6 +77,7 @@ static const char second[] =
 	"ALTER TABLE case_ ADD COLUMN mapped_bytes INTEGER;"
 	"ALTER TABLE case_ ADD COLUMN mapped_peak_bytes INTEGER;"
 	"ALTER TABLE case_ ADD COLUMN mapped_held_bytes INTEGER;"
+	"ALTER TABLE case_ ADD COLUMN hook_bytes INTEGER;"
 	"CREATE TABLE heap_curve("
 	" case_ INTEGER NOT NULL REFERENCES case_(id) ON DELETE CASCADE,"
 	" first_allocation INTEGER NOT NULL,"                   /* from 0 */

@@ -103,14 +103,15 @@ static void bind_heap(sqlite3_stmt *stmt, int at, const struct mew_heap_row *row
 	mew_sql_bind_double(stmt, at++, row->mapped_bytes);
 	mew_sql_bind_double(stmt, at++, row->mapped_peak_bytes);
 	mew_sql_bind_double(stmt, at++, row->mapped_held_bytes);
+	mew_sql_bind_double(stmt, at++, row->hook_bytes);
 }
 #define HEAP_COLUMNS                                                                               \
 	"profiler, iterations, lost, peak_bytes, total_bytes, total_allocations,"                  \
 	" allocations_per_iteration, allocated_bytes, frees, temporary, leaked_bytes,"             \
 	" first_iteration_allocations, foreign_frees, top_allocator, top_allocator_share,"         \
 	" iteration_peak_min, iteration_peak_median, iteration_peak_max, mapped_calls,"            \
-	" mapped_bytes, mapped_peak_bytes, mapped_held_bytes"
-#define HEAP_VALUES "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
+	" mapped_bytes, mapped_peak_bytes, mapped_held_bytes, hook_bytes"
+#define HEAP_VALUES "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
 
 #define CASE_COLUMNS "session, name, label, threads, result, reason, doubtful, hint, verdict, "
 #define CASE_VALUES "?,?,?,?,?,?,?,?,?,"

@@ -14,7 +14,7 @@ $CC -O1 -g -fno-builtin -I"$MEW_SRCDIR/include" -o bench "$MEW_SRCDIR/tests/fixt
 # mem OPTION...: 100 iterations of all cases, to x.csv
 mem()
 {
-	run 0 "$MEW_PERF" mem -n 100 -d x.db -o x.csv "$@" ./bench
+	run 0 "$MEW_PERF" mem -n 100 -d x.db -o x.csv -k -dies "$@" ./bench
 }
 
 # expect CASE FIELD VALUE [FIELD VALUE]...
@@ -141,6 +141,16 @@ expect whole iteration_peak_min "$(cell x.csv whole peak_bytes)" \
 	iteration_peak_max "$(cell x.csv whole peak_bytes)" mapped_calls 1 mapped_held_bytes 20480
 run 0 "$MEW_PERF" mem --thread=self --no-db -o x.csv ./whole
 holds "the main thread alone" "4 << 20 <= $(cell x.csv whole peak_bytes) < (4 << 20) + 4096"
+
+# Killed in the 50th measured pass: all that it did is told, that pass as well.
+run 1 "$MEW_PERF" mem -n 100 -d x.db -o x.csv -k dies ./bench
+expect dies total_allocations 50 allocated_bytes 500 iterations 50 allocations_per_iteration 1 frees 0 \
+	peak_bytes 500 total_bytes 500 leaked_bytes 500 iteration_peak_min 10 iteration_peak_median 250 \
+	iteration_peak_max 490 \
+	verdict 'failed: killed by signal 9 (Killed) before its end; the program ended inside the loop'
+want=$(for i in $(seq 0 49); do echo "$i,1,$((i * 10 + 10))"; done | paste -sd ' ' -)
+[ "$(rows curve dies)" = "$want" ] || fail "dies: its curve is $(rows curve dies)"
+pass "the curve survives a kill"
 
 # What cannot be.
 run 2 "$MEW_PERF" mem --thread=mine ./bench

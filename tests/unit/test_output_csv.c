@@ -40,7 +40,7 @@ static void check(const struct mew_session *s, const struct mew_report *r,
 	"allocations_per_iteration,allocated_bytes,frees,temporary,leaked_bytes,"                  \
 	"first_iteration_allocations,foreign_frees,lost,iteration_peak_min,"                       \
 	"iteration_peak_median,iteration_peak_max,mapped_calls,mapped_bytes,mapped_peak_bytes,"    \
-	"mapped_held_bytes,verdict\r\n"
+	"mapped_held_bytes,hook_bytes,verdict\r\n"
 
 static struct mew_session *cpu_session(void)
 {
@@ -98,12 +98,13 @@ static void heap_cases_have_the_fields_of_the_contract(void **state)
 					.mapped_calls = NAN,
 					.mapped_bytes = NAN,
 					.mapped_peak_bytes = NAN,
-					.mapped_held_bytes = NAN};
+					.mapped_held_bytes = NAN,
+					.hook_bytes = 150000};
 	c->verdict = "1 allocation without a stack; 3 stacks broken";
 	check(s, NULL, MEW_TABLE_CASES,
-	      HEAP_HEADER
-	      "split,,mew-heap,266,266,1357,100,13.57,36200,1356,3,64,14,2,1,100,200,266,,,,,"
-	      "1 allocation without a stack; 3 stacks broken\r\n");
+	      HEAP_HEADER "split,,mew-heap,266,266,1357,100,13.57,36200,1356,3,64,14,2,1,100,200,"
+			  "266,,,,,150000,"
+			  "1 allocation without a stack; 3 stacks broken\r\n");
 	c->heap.mapped_calls = 3;
 	c->heap.mapped_bytes = 1e12;
 	c->heap.mapped_peak_bytes = 4096;
@@ -111,7 +112,7 @@ static void heap_cases_have_the_fields_of_the_contract(void **state)
 	c->verdict = "ok";
 	check(s, NULL, MEW_TABLE_CASES,
 	      HEAP_HEADER "split,,mew-heap,266,266,1357,100,13.57,36200,1356,3,64,14,2,1,100,200,"
-			  "266,3,1000000000000,4096,0,ok\r\n");
+			  "266,3,1000000000000,4096,0,150000,ok\r\n");
 	mew_session_free(s);
 }
 
@@ -161,7 +162,7 @@ static void a_case_without_figures_has_empty_cells_and_its_reason(void **state)
 	mew_session_free(s);
 	s = mew_session_new(MEW_SESSION_HEAP);
 	mew_session_case(s, "f", "")->result = MEW_RESULT_FAILED;
-	check(s, NULL, MEW_TABLE_CASES, HEAP_HEADER "f,,,,,,,,,,,,,,,,,,,,,,failed: \r\n");
+	check(s, NULL, MEW_TABLE_CASES, HEAP_HEADER "f,,,,,,,,,,,,,,,,,,,,,,,failed: \r\n");
 	mew_session_free(s);
 }
 

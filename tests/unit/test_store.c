@@ -254,6 +254,7 @@ static void a_heap_session_is_read_as_it_was_written(void **state)
 				   .mapped_bytes = 16,
 				   .mapped_peak_bytes = 17,
 				   .mapped_held_bytes = 18,
+				   .hook_bytes = 19,
 				   .top_allocator = "push",
 				   .top_allocator_share = 0.5};
 	struct mew_pvalue *v;
@@ -412,7 +413,8 @@ static void the_columns_have_the_names_of_the_fields(void **state)
 		   " total_allocations, iterations, allocations_per_iteration, allocated_bytes,"
 		   " frees, temporary, leaked_bytes, first_iteration_allocations, foreign_frees,"
 		   " lost, iteration_peak_min, iteration_peak_median, iteration_peak_max,"
-		   " mapped_calls, mapped_bytes, mapped_peak_bytes, mapped_held_bytes, verdict"
+		   " mapped_calls, mapped_bytes, mapped_peak_bytes, mapped_held_bytes, hook_bytes, "
+		   "verdict"
 		   " FROM case_)");
 	assert_int_equal(number(st, "PRAGMA application_id"), 0x6d657770);
 	assert_int_equal(number(st, "PRAGMA user_version"), 2);
@@ -658,6 +660,7 @@ static void assert_first_case(struct mew_store *st)
 	assert_int_equal(s->cases[0].heap.peak_bytes, 77);
 	assert_true(isnan(s->cases[0].heap.iteration_peak_min));
 	assert_true(isnan(s->cases[0].heap.mapped_held_bytes));
+	assert_true(isnan(s->cases[0].heap.hook_bytes));
 	assert_int_equal(s->cases[0].shape.n_points, 0);
 	mew_session_free(s);
 }

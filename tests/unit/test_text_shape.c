@@ -104,8 +104,10 @@ static void mappings_are_told_when_they_were_counted(void **state)
 	row->mapped_bytes = 31 * 4096;
 	row->mapped_peak_bytes = 20 * 4096;
 	row->mapped_held_bytes = 0;
+	row->hook_bytes = 2048;
 	check(s, (struct mew_output_options){0},
-	      "\nf\n  mmap    6 calls, 124.0 KiB mapped, peak 80.00 KiB, held 0\n");
+	      "\nf\n  mmap    6 calls, 124.0 KiB mapped, peak 80.00 KiB, held 0\n"
+	      "  hook    2048 B of memory of its own\n");
 }
 
 /* 256 points are 64 columns, or what a narrow terminal has room for. */
