@@ -73,6 +73,18 @@ int mew_sampler_open(struct mew_run *run, const uint8_t attrs[][MEW_ATTR_BYTES],
 	return open_pool(run, attrs, n, fn, arg);
 }
 
+void mew_sampler_close(struct mew_run *run)
+{
+	unsigned i;
+
+	for (i = 0; i < run->n_threads; i++)
+		mew_events_close(&run->threads[i].events);
+	while (run->n_pool > 0)
+		mew_events_close(&run->pool[--run->n_pool]);
+	free(run->pool);
+	run->pool = NULL;
+}
+
 void mew_sampler_watch(const struct mew_run *run)
 {
 	unsigned i;

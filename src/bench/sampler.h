@@ -18,6 +18,9 @@ typedef void (*mew_sampler_fn)(void *arg, const struct mew_events *e, enum mew_t
 int mew_sampler_open(struct mew_run *run, const uint8_t attrs[][MEW_ATTR_BYTES], uint32_t n,
 		     mew_sampler_fn fn, void *arg);
 
+/* Close what is open. */
+void mew_sampler_close(struct mew_run *run);
+
 /* The dummies are on from now on. */
 void mew_sampler_watch(const struct mew_run *run);
 

@@ -174,11 +174,51 @@ static void plan_heap(struct serve *s, struct mew_run *run)
 	s->had_first = true;
 }
 
+static void open_events(struct serve *s, struct mew_run *run)
+{
+	int err;
+
+	send_maps(s);
+	err = mew_sampler_open(run, s->ask.attrs, s->ask.n_events, send_thread, s);
+	if (err)
+		give_up("cannot list the program's threads", err);
+}
+
+/* An event's stack copy has the size that it was opened with. */
+static void open_again(struct serve *s, struct mew_run *run, uint32_t stack_bytes)
+{
+	static const struct mew_round nothing;
+	uint8_t *at = s->ask.attrs[0] + offsetof(struct perf_event_attr, sample_stack_user);
+
+	if (s->ask.kind != MEW_RUN_CPU || s->ask.n_events == 0)
+		give_up("mew-perf asked for events that this run has not", -EPROTO);
+	memcpy(at, &stack_bytes, sizeof(stack_bytes));
+	mew_sampler_close(run);
+	open_events(s, run);
+	send_round(s, run, MEW_ROUND_NONE, &nothing);
+}
+
+/* The next plan that is one of a round. */
+static void receive_round(struct serve *s, struct mew_run *run)
+{
+	bool again = false;
+
+	for (;;) {
+		receive_plan(s);
+		if (s->message.plan.stack_bytes == 0)
+			break;
+		open_again(s, run, s->message.plan.stack_bytes);
+		again = true;
+	}
+	if (again)
+		mew_sampler_watch(run);
+}
+
 static void follow_plan(struct serve *s, struct mew_run *run)
 {
 	const struct mew_msg_plan *m = &s->message.plan;
 
-	receive_plan(s);
+	receive_round(s, run);
 	run->plan.kind = (enum mew_round_kind)m->kind;
 	run->plan.iterations = m->iterations;
 	if (run->over || m->kind == MEW_ROUND_STOP) {
@@ -206,18 +246,15 @@ static void first_round(struct mew_run *run, void *arg)
 {
 	static const struct mew_round nothing;
 	struct serve *s = arg;
-	int err;
 
 	if (s->ask.kind == MEW_RUN_HEAP && !mew_hook_open(run)) {
 		run->plan.kind = MEW_ROUND_STOP;
 		return;
 	}
-	send_maps(s);
-	if (s->ask.kind == MEW_RUN_CPU) {
-		err = mew_sampler_open(run, s->ask.attrs, s->ask.n_events, send_thread, s);
-		if (err)
-			give_up("cannot list the program's threads", err);
-	}
+	if (s->ask.kind == MEW_RUN_CPU)
+		open_events(s, run);
+	else
+		send_maps(s);
 	send_round(s, run, MEW_ROUND_NONE, &nothing);
 	follow_plan(s, run);
 }

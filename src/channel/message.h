@@ -191,6 +191,9 @@ struct mew_msg_plan {
 	uint64_t period; /* SAMPLED: set by PERF_EVENT_IOC_PERIOD on event 0 of each thread before
 			    it is enabled; 0: leave */
 	uint64_t clock_period_ns; /* the same of the companion, where there is one */
+	uint32_t stack_bytes; /* CPU; not 0: no round, but open the events again with stack copies
+				 of that size, and send MAPS, THREADs and ROUND (NONE) once more */
+	uint32_t pad;
 };
 
 enum mew_counter_unit {

@@ -273,6 +273,10 @@ static struct mew_plan_round after_sampled(struct mew_plan *p, const struct mew_
 			return give(p, MEW_ROUND_STOP, 1);
 		return give(p, MEW_ROUND_PLAIN, chunk_size(p));
 	}
+	if (f->useless && is_cheap(p)) {
+		discard_sampled(p);
+		return give(p, MEW_ROUND_PLAIN, pair_size(p));
+	}
 	stop = is_enough(p) || !pair_size(p);
 	if (!stop && adapt_interval(p) && is_cheap(p))
 		discard_sampled(p);

@@ -37,6 +37,7 @@ struct mew_plan_facts {
 				pauses */
 	uint64_t samples;    /* SAMPLED: those in the loop, outside pauses */
 	int left_early;
+	int useless; /* SAMPLED: forget this round and those before it, if that can be afforded */
 };
 
 struct mew_plan_round {

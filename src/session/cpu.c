@@ -14,6 +14,7 @@
 #include "kernel/rate.h"
 #include "profile/account.h"
 #include "profile/plan.h"
+#include "profile/stackcopy.h"
 #include "profile/verdict.h"
 #include "session/cpu.h"
 #include "session/drain.h"
@@ -38,7 +39,11 @@
 /* One case while it runs. */
 struct cpu_case {
 	const struct mew_run_options *o;
-	const struct mew_event *event;
+	struct mew_event event_of_case; /* the engine's, with a stack copy of this case's size */
+	const struct mew_event *event;  /* that one */
+	struct mew_stackcopy copy;
+	uint64_t n_walked, n_cut; /* up to the last round */
+	int opening;              /* the target opens its events again */
 	const struct mew_listed_case *item;
 	double start_s; /* interval to begin with */
 	struct mew_memory window, table;
@@ -168,8 +173,19 @@ static void forget(struct cpu_case *k)
 	mew_drain_forget(&k->drain);
 	memset(&k->account, 0, sizeof k->account);
 	k->wall_s = k->loop_s = k->paused_s = 0;
-	k->n_pauses = k->samples_seen = 0;
+	k->n_pauses = k->samples_seen = k->n_walked = k->n_cut = 0;
 	k->measured = 0;
+}
+
+/* After a sampled round: whether the next ones should have another stack copy. */
+static uint32_t fit_copy(struct cpu_case *k)
+{
+	const struct mew_breaks *b = &k->drain.breaks;
+	uint64_t n = b->n_stacks - k->n_walked, n_cut = k->drain.losses.cut - k->n_cut;
+
+	k->n_walked = b->n_stacks;
+	k->n_cut = k->drain.losses.cut;
+	return mew_stackcopy_next(&k->copy, n, n_cut, b->need_bytes);
 }
 
 /* To the target a warm-up is a round without samples like another. */
@@ -196,13 +212,28 @@ static void set_periods(struct cpu_case *k, struct mew_msg_plan *ret)
 	ret->clock_period_ns = k->event->clock.size ? k->tick_ns : 0;
 }
 
+static void answer(struct cpu_case *k, struct mew_msg_plan *ret)
+{
+	ret->kind = (uint32_t)to_target(k->round.kind);
+	ret->iterations = k->round.iterations;
+	if (k->round.kind == MEW_ROUND_SAMPLED)
+		set_periods(k, ret);
+	ret->pause_mode = (uint32_t)k->pause_mode;
+}
+
 static int on_round(void *arg, const struct mew_msg_round *m, struct mew_msg_plan *ret,
 		    struct mew_error *error)
 {
 	struct cpu_case *k = arg;
 	struct mew_plan_facts facts;
+	uint32_t bytes = 0;
 	int err = 0;
 
+	if (k->opening && m->kind == MEW_ROUND_NONE) {
+		k->opening = 0;
+		answer(k, ret);
+		return mew_drain_begin(&k->drain, k->round.kind == MEW_ROUND_SAMPLED, error);
+	}
 	if (m->kind != (uint32_t)to_target(k->round.kind))
 		return mew_error_set(error, -EPROTO,
 				     "the program ended another round than it was to run");
@@ -216,14 +247,17 @@ static int on_round(void *arg, const struct mew_msg_round *m, struct mew_msg_pla
 	if (m->kind == MEW_ROUND_PLAIN)
 		choose_pause_mode(k, m);
 	facts_of(k, m, &facts);
+	if (m->kind == MEW_ROUND_SAMPLED)
+		bytes = fit_copy(k);
+	facts.useless = bytes > k->event->attr.sample_stack_user;
 	k->round = mew_plan_next(&k->plan, m->kind == MEW_ROUND_NONE ? NULL : &facts);
 	if (k->round.discard)
 		forget(k);
-	ret->kind = (uint32_t)to_target(k->round.kind);
-	ret->iterations = k->round.iterations;
-	if (k->round.kind == MEW_ROUND_SAMPLED)
-		set_periods(k, ret);
-	ret->pause_mode = (uint32_t)k->pause_mode;
+	answer(k, ret);
+	if (bytes && k->round.kind != MEW_ROUND_STOP) {
+		k->opening = 1;
+		k->event_of_case.attr.sample_stack_user = ret->stack_bytes = bytes;
+	}
 	return mew_drain_begin(&k->drain, k->round.kind == MEW_ROUND_SAMPLED, error);
 }
 
@@ -407,7 +441,8 @@ static int judge(const struct cpu_case *k, struct mew_session *s, struct mew_pca
 		.iterations_given = k->o->iterations,
 		.left_early = k->left_early,
 		.pause_by_clock = k->n_pauses_all && k->pause_mode == MEW_PAUSE_CLOCK,
-		.stack_bytes = k->event->attr.sample_stack_user,
+		/* What was measured before the copy grew is kept when iterations are given. */
+		.stack_bytes = k->o->iterations ? k->copy.start : k->copy.bytes,
 	};
 	struct mew_verdict v;
 	char doubt[256], note[128];
@@ -468,7 +503,9 @@ static int run_case(struct mew_run *r, const struct mew_listed_case *item, struc
 	if (!k)
 		return mew_error_set(error, -ENOMEM, "out of memory");
 	k->o = r->o;
-	k->event = &e->event;
+	k->event_of_case = e->event;
+	k->event = &k->event_of_case;
+	mew_stackcopy_init(&k->copy, e->event.attr.sample_stack_user, r->o->stack_bytes != 0);
 	k->item = item;
 	k->start_s = e->start_s;
 	k->rate_hz = e->event.rate_hz;

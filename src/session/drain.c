@@ -12,6 +12,8 @@
 
 #define SAMPLES_RING_BYTES (512u << 10)
 #define SAMPLES_RING_BYTES_MIN (128u << 10)
+#define SAMPLES_RING_BYTES_MAX (4u << 20)
+#define SAMPLES_RING_SAMPLES 64u
 #define NOTES_RING_BYTES (64u << 10)
 #define NOTES_RING_BYTES_MIN (8u << 10)
 #define CLOCK_RING_BYTES (16u << 10)
@@ -33,6 +35,7 @@ static void close_thread(struct mew_drain_thread *t)
 	mew_ring_close(&t->clock);
 	for (unsigned i = 0; i < t->n_fds; i++)
 		close(t->fds[i]);
+	t->n_fds = 0;
 }
 
 void mew_drain_done(struct mew_drain *d)
@@ -101,11 +104,17 @@ static int check_thread(const struct mew_drain *d, const struct mew_msg_thread *
 	return 0;
 }
 
-/* Of many threads the memory limit leaves less to each. */
-static int open_rings(struct mew_drain_thread *t, struct mew_error *error)
+/* Of many threads the memory limit leaves less to each. Larger samples want more. */
+static int open_rings(const struct mew_drain *d, struct mew_drain_thread *t,
+		      struct mew_error *error)
 {
-	int err = mew_ring_open_fitting(&t->samples, t->fds[0], SAMPLES_RING_BYTES,
-					SAMPLES_RING_BYTES_MIN, error);
+	size_t bytes = SAMPLES_RING_BYTES;
+	int err;
+
+	while (bytes < SAMPLES_RING_BYTES_MAX &&
+	       bytes < (size_t)SAMPLES_RING_SAMPLES * d->event->attr.sample_stack_user)
+		bytes *= 2;
+	err = mew_ring_open_fitting(&t->samples, t->fds[0], bytes, SAMPLES_RING_BYTES_MIN, error);
 
 	if (!err)
 		err = mew_ring_open_fitting(&t->notes, t->fds[1], NOTES_RING_BYTES,
@@ -115,29 +124,48 @@ static int open_rings(struct mew_drain_thread *t, struct mew_error *error)
 	return err;
 }
 
+/* The thread as it was told before, without its events; NULL: it is new. */
+static struct mew_drain_thread *reopened(struct mew_drain *d, const struct mew_msg_thread *m)
+{
+	for (size_t i = 0; i < d->n_threads; i++) {
+		struct mew_drain_thread *t = &d->threads[i];
+
+		if (t->tid != m->tid || t->kind != m->kind)
+			continue;
+		close_thread(t);
+		t->read = t->clock_read = (struct mew_drain_count){0};
+		t->out_since_ns = 0;
+		return t;
+	}
+	return NULL;
+}
+
 int mew_drain_add(struct mew_drain *d, const struct mew_msg_thread *m, const int *fds,
 		  unsigned n_fds, struct mew_error *error)
 {
-	struct mew_drain_thread *t;
+	struct mew_drain_thread *t = NULL;
 	int err = check_thread(d, m, n_fds, error);
 
-	if (!err && MEW_ARRAY_PUSH(d->threads, d->n_threads, d->cap_threads))
+	if (!err)
+		t = reopened(d, m);
+	if (!err && !t && MEW_ARRAY_PUSH(d->threads, d->n_threads, d->cap_threads))
 		err = mew_error_set(error, -ENOMEM, "out of memory");
 	if (err) {
 		for (unsigned i = 0; i < n_fds; i++)
 			close(fds[i]);
 		return err;
 	}
-	t = &d->threads[d->n_threads++];
-	memset(t, 0, sizeof *t);
-	t->tid = m->tid;
-	t->kind = m->kind;
-	t->slot = m->kind == MEW_THREAD_LOOP ? m->slot : 0;
+	if (!t) {
+		t = &d->threads[d->n_threads++];
+		memset(t, 0, sizeof *t);
+		t->tid = m->tid;
+		t->kind = m->kind;
+		t->slot = m->kind == MEW_THREAD_LOOP ? m->slot : 0;
+		d->n_loop += t->kind == MEW_THREAD_LOOP;
+	}
 	t->n_fds = n_fds;
 	memcpy(t->fds, fds, n_fds * sizeof *fds);
-	if (t->kind == MEW_THREAD_LOOP)
-		d->n_loop++;
-	return open_rings(t, error);
+	return open_rings(d, t, error);
 }
 
 size_t mew_drain_watch(const struct mew_drain *d, struct pollfd *fds, size_t max)
@@ -201,6 +229,7 @@ static int take_sample(struct mew_drain *d, struct mew_drain_thread *t, const st
 	mark = mark_of(d, t);
 	if (mew_breaks_add(&d->breaks, d->modules, &d->walk, mark == MEW_COLLECT_BROKEN))
 		return -ENOMEM;
+	d->losses.cut += d->walk.end == MEW_WALK_CUT && r->stack_bytes == r->stack_asked;
 	d->losses.coroutines += mark == MEW_COLLECT_COROUTINE;
 	node = mew_collect_stack(&d->collect, 0, &d->walk, mark);
 	if (node == UINT32_MAX || mew_collect_tick(&d->collect, (uint32_t)(t - d->threads), node,

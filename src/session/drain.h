@@ -43,7 +43,9 @@ struct mew_drain_thread {
 
 /* What did not go as it should; whole case. */
 struct mew_drain_losses {
-	uint64_t lost;       /* samples that the kernel dropped or that could not be placed */
+	uint64_t lost; /* samples that the kernel dropped or that could not be placed */
+	uint64_t cut;  /* stacks longer than their copy, which has all that was asked for: a page
+			  that nobody has touched ends a copy as well */
 	uint64_t coroutines; /* whole stacks that are not the loop's */
 	uint64_t throttled, bad_records;
 	uint64_t threads_started, children; /* in the loop, warm-up included: not sampled */

@@ -68,6 +68,15 @@ if [ "$(uname -m)" = x86_64 ]; then
 fi
 broken_by lost "broke in 'stacks': no unwind information"
 
+# A copy that is not given grows to what the case needs; one that is given does not.
+run 0 "$MEW_PERF" cpu -v --no-db -k '^(medium|deep)$' -o c.csv "$bench"
+cp err cpu.err
+whole medium
+broken_by deep "are deeper than what was copied of them"
+n=$(sed -n 's/^mew-perf: deep: .* took \([0-9]*\) bytes of stack$/\1/p' cpu.err)
+holds "deep: as much was copied as can be" "${n:-65000} > 60000"
+holds "and what was measured before is forgotten" "$(cell c.csv medium truncated) == 0"
+
 # The heap hook walks the stack itself, not a copy.
 run 0 "$MEW_PERF" mem -n 50 -d m.db -o m.csv "$bench"
 for case in deep medium frames handler altstack coroutine assembly jit; do
