@@ -173,6 +173,14 @@ static void module_notes(struct notes *n)
 		if (m < n_modules && *s->functions[i].file)
 			modules[m].described = true;
 	}
+	/* One whose lines are known has some, wherever the rest of it is. */
+	for (i = 0; i < s->n_stacks; i++) {
+		if (!s->stacks[i].line)
+			continue;
+		m = find_module(modules, n_modules, s->functions[s->stacks[i].function].module);
+		if (m < n_modules)
+			modules[m].described = true;
+	}
 	for (m = 0; m < n_modules; m++)
 		module_note(n, &modules[m], all);
 	free(modules);

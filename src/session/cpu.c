@@ -49,6 +49,7 @@ struct cpu_case {
 	struct mew_memory window, table;
 	struct mew_modules *modules;
 	struct mew_symbols *symbols;
+	pid_t pid; /* that runs the case; 0: not known yet */
 	struct mew_drain drain;
 	struct mew_plan plan;
 	struct mew_plan_round round; /* the one that runs */
@@ -94,7 +95,7 @@ static int on_maps(void *arg, pid_t pid, const struct mew_msg_maps *m, int maps_
 	struct cpu_case *k = arg;
 	int err;
 
-	(void)pid;
+	k->pid = pid;
 	k->drain.root = (struct mew_walk_root){m->root_lo, m->root_hi};
 	err = mew_modules_read_maps(k->modules, maps_fd, error);
 	close(maps_fd);
@@ -467,6 +468,7 @@ static int report_case(struct cpu_case *k, struct mew_session *s, struct mew_pca
 	k->symbols = mew_symbols_new(k->modules, error);
 	if (!k->symbols)
 		return -ENOMEM;
+	mew_symbols_set_process(k->symbols, k->pid, s->started_unix_ns);
 	err = mew_collect_values(&k->drain.collect, s, c, symbols_of, k, &unknown);
 	if (!err) {
 		fill_row(k, s, c, unknown);

@@ -198,6 +198,7 @@ int mew_hook_values(struct mew_hook *h, struct mew_session *session, struct mew_
 		err = -ENOMEM;
 		goto out;
 	}
+	mew_symbols_set_process(h->symbols, h->pid, session->started_unix_ns);
 	for (uint32_t i = 0; i < n; i++) {
 		if (!has_figures(s, &s->nodes[i]))
 			continue;

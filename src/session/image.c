@@ -55,6 +55,7 @@ int mew_images_exec(struct mew_images *l, uint32_t pid, uint64_t time_ns, struct
 		mew_memory_done(&i->space);
 		return mew_error_set(error, -ENOMEM, "out of memory");
 	}
+	i->pid = pid;
 	l->n++;
 	return 0;
 }
@@ -82,5 +83,8 @@ struct mew_symbols *mew_images_symbols(void *arg, uint32_t image)
 		return NULL;
 	if (!l->images[image].symbols)
 		l->images[image].symbols = mew_symbols_new(l->images[image].modules, NULL);
+	if (l->images[image].symbols)
+		mew_symbols_set_process(l->images[image].symbols, (pid_t)l->images[image].pid,
+					l->since_unix_ns);
 	return l->images[image].symbols;
 }

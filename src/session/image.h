@@ -20,6 +20,7 @@ struct mew_image {
 	struct mew_memory space;
 	struct mew_modules *modules;
 	struct mew_symbols *symbols; /* made on demand */
+	uint32_t pid;                /* that began it */
 };
 
 /* From from_ns on process pid ran image. */
@@ -33,6 +34,7 @@ struct mew_images {
 	uint32_t n;
 	struct mew_image_span *spans; /* in order of arrival */
 	size_t n_spans, cap_spans;
+	int64_t since_unix_ns; /* nothing of them is older */
 };
 
 void mew_images_done(struct mew_images *l);

@@ -20,6 +20,7 @@
 #include "channel/window.h"
 #include "profile/filter.h"
 #include "session/engine.h"
+#include "session/lack.h"
 
 /* Cases that a program may list; more is no list but noise. */
 #define CASES_MAX 100000
@@ -463,6 +464,7 @@ static int run(const struct mew_run_options *o, const struct mew_run_engine *e,
 	}
 	if (e->describe && r.session && r.session->n_cases)
 		e->describe(&r);
+	mew_lacks_note(o);
 	e->close(&r);
 	mew_program_done(&r.program);
 	if (err && r.session && !r.session->n_cases) {

@@ -298,6 +298,7 @@ static int fill(struct whole_case *k, const struct mew_outcome *out, struct mew_
 	if (err)
 		return err;
 	mew_collect_settle(&k->collect, 0, k->samples ? a.user_s / (double)k->samples : 0);
+	k->images.since_unix_ns = s->started_unix_ns;
 	err = mew_collect_values(&k->collect, s, c, mew_images_symbols, &k->images, &unknown);
 	if (err)
 		return mew_error_set(error, err, "out of memory");

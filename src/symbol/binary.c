@@ -41,6 +41,8 @@ struct mew_binary {
 	struct mew_map functions; /* address of a DIE -> struct mew_function *, 0: no name */
 	const struct mew_function *none;
 	enum mew_symbol_lack lack; /* of the whole file */
+	enum mew_symbol_lack said; /* of the last look-up that lacked something */
+	uint64_t n_poor;           /* such look-ups */
 };
 
 /* ---- sources ---- */
@@ -400,8 +402,27 @@ const struct mew_found *mew_binary_at(struct mew_binary *b, uint64_t vaddr)
 	struct mew_found *f;
 	uint64_t value;
 
-	if (mew_map_get(&b->found, vaddr, &value))
-		return (const struct mew_found *)(uintptr_t)value;
-	f = look_up(b, vaddr);
-	return f && !mew_map_put(&b->found, vaddr, (uintptr_t)f) ? f : NULL;
+	if (mew_map_get(&b->found, vaddr, &value)) {
+		f = (struct mew_found *)(uintptr_t)value;
+	} else {
+		f = look_up(b, vaddr);
+		if (!f || mew_map_put(&b->found, vaddr, (uintptr_t)f))
+			return NULL;
+	}
+	if (f->lack) {
+		b->said = f->lack;
+		b->n_poor++;
+	}
+	return f;
+}
+
+uint64_t mew_binary_take_lack(struct mew_binary *b, enum mew_symbol_lack *ret_lack,
+			      const char **ret_path)
+{
+	uint64_t n = b->n_poor;
+
+	*ret_lack = b->said;
+	*ret_path = b->path;
+	b->n_poor = 0;
+	return n;
 }

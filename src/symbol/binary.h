@@ -34,6 +34,10 @@ int mew_binary_is(const struct mew_binary *b, const struct mew_module *module);
 /* The file cannot be read, or is none: its code may be known from elsewhere. */
 int mew_binary_is_blank(const struct mew_binary *b);
 
+/* Look-ups since this was asked last whose answers lack something, what, and the file. */
+uint64_t mew_binary_take_lack(struct mew_binary *b, enum mew_symbol_lack *ret_lack,
+			      const char **ret_path);
+
 /* What is at vaddr: the binary's, until it is freed. NULL without memory. */
 const struct mew_found *mew_binary_at(struct mew_binary *b, uint64_t vaddr);
 

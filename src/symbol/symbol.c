@@ -3,47 +3,31 @@
 #include "symbol/symbol.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/map.h"
 #include "symbol/binary.h"
+#include "symbol/perfmap.h"
 
 /* What is known of files, whoever maps them. Binaries stay open until all is forgotten. */
 static struct {
 	struct mew_function_pool pool;
 	struct mew_binary **binaries; /* owned, each */
 	size_t n, cap;
-	struct mew_found *unknown; /* of what lies in no module */
 } known;
-
-/* A module of the process. */
-struct module {
-	struct mew_binary *binary; /* NULL: not looked into */
-	enum mew_symbol_lack lack;
-	uint64_t n_poor; /* look-ups that debug info would have answered better */
-};
 
 struct mew_symbols {
 	const struct mew_modules *modules; /* borrowed */
-	struct module *list;               /* owned; by the module's id */
+	struct mew_binary **list; /* owned, not each; by the module's id, NULL: not looked into */
 	size_t n_list, cap_list;
+	pid_t pid; /* 0: not known */
+	int64_t since_unix_ns;
+	bool map_read;
+	struct mew_perf_map map;
+	struct mew_map nameless; /* pc outside of files -> struct mew_found * */
 };
-
-static int begin(void)
-{
-	const struct mew_function *f;
-
-	if (!known.pool.arena && mew_function_pool_init(&known.pool))
-		return -ENOMEM;
-	if (known.unknown)
-		return 0;
-	f = mew_function_nameless(&known.pool, "unknown", "");
-	known.unknown = f ? mew_found_new(&known.pool, 1) : NULL;
-	if (!known.unknown)
-		return -ENOMEM;
-	known.unknown->frames[0].function = f;
-	return 0;
-}
 
 void mew_symbols_forget(void)
 {
@@ -55,7 +39,6 @@ void mew_symbols_forget(void)
 	mew_function_pool_done(&known.pool);
 	known.binaries = NULL;
 	known.n = known.cap = 0;
-	known.unknown = NULL;
 }
 
 /* NULL without memory. */
@@ -74,69 +57,110 @@ static struct mew_binary *find_binary(const struct mew_module *module)
 }
 
 /* NULL without memory. */
-static struct module *get_module(struct mew_symbols *s, uint32_t id)
+static struct mew_binary *get_binary(struct mew_symbols *s, uint32_t id)
 {
 	const struct mew_module *module = mew_modules_get(s->modules, id);
 
 	if (!module || mew_array_grow(&s->list, &s->cap_list, (size_t)id + 1, sizeof(*s->list)))
 		return NULL;
 	while (s->n_list <= id)
-		s->list[s->n_list++] = (struct module){NULL, MEW_LACK_NONE, 0};
-	if (!s->list[id].binary)
-		s->list[id].binary = find_binary(module);
-	return s->list[id].binary ? &s->list[id] : NULL;
+		s->list[s->n_list++] = NULL;
+	if (!s->list[id])
+		s->list[id] = find_binary(module);
+	return s->list[id];
+}
+
+/* Of code that is in no file: by the process's perf map, else `name`. NULL without memory. */
+static const struct mew_found *mapped_at(struct mew_symbols *s, uint64_t pc, const char *name,
+					 const char *module)
+{
+	struct mew_function f = {.module = "", .source = MEW_SYMBOL_ELF};
+	const struct mew_function *function;
+	struct mew_found *found;
+	uint64_t value;
+
+	if (mew_map_get(&s->nameless, pc, &value))
+		return (const struct mew_found *)(uintptr_t)value;
+	if (s->pid && !s->map_read &&
+	    mew_perf_map_read(s->pid, s->since_unix_ns, &s->map) == -ENOMEM)
+		return NULL;
+	s->map_read = true;
+	f.name = f.linkage = mew_perf_map_find(&s->map, pc);
+	function = f.name ? mew_function_intern(&known.pool, &f)
+			  : mew_function_nameless(&known.pool, name, module);
+	found = function ? mew_found_new(&known.pool, 1) : NULL;
+	if (!found || mew_map_put(&s->nameless, pc, (uintptr_t)found))
+		return NULL;
+	found->frames[0].function = function;
+	return found;
 }
 
 const struct mew_symbol_frame *mew_symbols_at(struct mew_symbols *s, uint64_t pc, int is_return,
 					      uint64_t time_ns, unsigned *ret_n)
 {
 	const struct mew_mapping *mapping;
-	const struct mew_found *f = known.unknown;
-	struct module *m;
+	const struct mew_found *f;
+	struct mew_binary *b = NULL;
 
 	pc -= is_return != 0;
 	mapping = mew_modules_find(s->modules, pc, time_ns);
 	if (mapping && mapping->module != UINT32_MAX) {
-		m = get_module(s, mapping->module);
-		f = m ? mew_binary_at(m->binary, pc - mapping->load_bias) : NULL;
-		if (!f)
-			return NULL;
-		if (f->lack) {
-			m->lack = f->lack;
-			m->n_poor++;
-		}
+		b = get_binary(s, mapping->module);
+		f = b ? mew_binary_at(b, pc - mapping->load_bias) : NULL;
+		/* Memory that compilers share with themselves, as memfd, looks like a file. */
+		if (f && mew_binary_is_blank(b))
+			f = mapped_at(s, pc, f->frames[0].function->name,
+				      f->frames[0].function->module);
+	} else {
+		f = mapped_at(s, pc, mapping ? "anon" : "unknown", "");
 	}
+	if (!f)
+		return NULL;
 	*ret_n = f->n;
 	return f->frames;
 }
 
 struct mew_symbols *mew_symbols_new(const struct mew_modules *modules, struct mew_error *error)
 {
-	struct mew_symbols *s = begin() ? NULL : calloc(1, sizeof(*s));
+	struct mew_symbols *s = NULL;
 
+	if (known.pool.arena || !mew_function_pool_init(&known.pool))
+		s = calloc(1, sizeof(*s));
 	if (!s) {
 		mew_error_errno(error, -ENOMEM, "cannot look up symbols");
 		return NULL;
 	}
 	s->modules = modules;
+	mew_map_init(&s->nameless);
 	return s;
+}
+
+void mew_symbols_set_process(struct mew_symbols *s, pid_t pid, int64_t since_unix_ns)
+{
+	s->pid = pid;
+	s->since_unix_ns = since_unix_ns;
 }
 
 void mew_symbols_free(struct mew_symbols *s)
 {
 	if (!s)
 		return;
+	mew_perf_map_done(&s->map);
+	mew_map_done(&s->nameless);
 	free(s->list);
 	free(s);
 }
 
-void mew_symbols_poor(const struct mew_symbols *s, mew_symbols_poor_fn fn, void *arg)
+void mew_symbols_lacks(mew_symbols_lack_fn fn, void *arg)
 {
+	enum mew_symbol_lack lack;
+	const char *path;
+	uint64_t n;
 	size_t i;
 
-	for (i = 0; i < s->n_list; i++) {
-		if (s->list[i].n_poor)
-			fn(arg, mew_modules_get(s->modules, (uint32_t)i), s->list[i].lack,
-			   s->list[i].n_poor);
+	for (i = 0; i < known.n; i++) {
+		n = mew_binary_take_lack(known.binaries[i], &lack, &path);
+		if (n)
+			fn(arg, path, lack, n);
 	}
 }

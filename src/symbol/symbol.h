@@ -8,6 +8,8 @@
 #ifndef MEW_SYMBOL_SYMBOL_H
 #define MEW_SYMBOL_SYMBOL_H
 
+#include <sys/types.h>
+
 #include "base/error.h"
 #include "symbol/function.h"
 #include "unwind/modules.h"
@@ -43,11 +45,18 @@ void mew_symbols_free(struct mew_symbols *s);
 const struct mew_symbol_frame *mew_symbols_at(struct mew_symbols *s, uint64_t pc, int is_return,
 					      uint64_t time_ns, unsigned *ret_n);
 
-/* Modules that were looked into and lack something: calls back once for each, with the number of
- * look-ups it concerned. */
-typedef void (*mew_symbols_poor_fn)(void *arg, const struct mew_module *module,
-				    enum mew_symbol_lack lack, uint64_t n_lookups);
-void mew_symbols_poor(const struct mew_symbols *s, mew_symbols_poor_fn fn, void *arg);
+/*
+ * Whose addresses these are: what lies in no file may have a name in that process's perf map file
+ * (perfmap.h), if that was written since since_unix_ns. It is read when the first such pc is looked
+ * up.
+ */
+void mew_symbols_set_process(struct mew_symbols *s, pid_t pid, int64_t since_unix_ns);
+
+/* Files that were looked into and lack something: calls back once for each, with the number of
+ * look-ups it concerned, and begins to count again. */
+typedef void (*mew_symbols_lack_fn)(void *arg, const char *path, enum mew_symbol_lack lack,
+				    uint64_t n_lookups);
+void mew_symbols_lacks(mew_symbols_lack_fn fn, void *arg);
 
 /* Frees what is known of files. No struct mew_symbols may be left. */
 void mew_symbols_forget(void);

@@ -87,11 +87,10 @@ static void show(struct mew_symbols *s, uint64_t vaddr, bool described)
 	}
 }
 
-static void show_poor(void *arg, const struct mew_module *module, enum mew_symbol_lack lack,
-		      uint64_t n_lookups)
+static void show_poor(void *arg, const char *path, enum mew_symbol_lack lack, uint64_t n_lookups)
 {
 	(void)arg;
-	printf("poor\t%s\t%llu\t%s\n", module->path, (unsigned long long)n_lookups, lacks[lack]);
+	printf("poor\t%s\t%llu\t%s\n", path, (unsigned long long)n_lookups, lacks[lack]);
 }
 
 /* Maps the executable segments of the file, all with the same bias. */
@@ -148,7 +147,7 @@ int main(int argc, char **argv)
 			show(symbols, strtoull(line, NULL, 16), described);
 	}
 	if (!described) {
-		mew_symbols_poor(symbols, show_poor, NULL);
+		mew_symbols_lacks(show_poor, NULL);
 		printf("time\t%.1f\n", now_ms() - start);
 	}
 	mew_symbols_free(symbols);

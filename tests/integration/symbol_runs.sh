@@ -1,0 +1,101 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Names in whole runs: code made at run time, by its perf map; programs whose files are not what they
+# were, or not all there.
+
+# shellcheck source=tests/integration/lib.sh
+. "${MEW_SRCDIR:-$(dirname "$0")/../..}/tests/integration/lib.sh"
+
+fixtures=$MEW_SRCDIR/tests/fixtures
+maps=
+trap 'rm -rf "$mew_dir"; [ -z "$maps" ] || rm -f $maps' EXIT
+
+# cpu COMMAND...: its functions, a line each, to `out`.
+cpu()
+{
+	run 0 "$MEW_PERF" cpu --no-db -q --interval 1ms --table=functions --csv=out.csv "$@"
+	pid=$(tail -n 1 out)
+	mv out.csv out
+}
+
+# ---- code made at run time ----
+
+"$CC" -D_GNU_SOURCE -g -O2 "$fixtures/jit.c" -o jit 2>err || broken 'cannot build jit'
+
+for how in map bad old none; do
+	cpu ./jit 300000000 $how
+	[ $how = none ] || maps="$maps /tmp/perf-$pid.map"
+	if [ $how = map ]; then
+		grep -qF 'made at run time; <""a"">,b' out || fail 'no name by the perf map' out
+		grep -qF '[anon]' out && fail 'code that has a name is anonymous' out
+	else
+		grep -qF '[anon]' out || fail "code without a name: $how" out
+		grep -q 'made at run time\|none' out && fail "a perf map that is $how is believed" out
+	fi
+done
+pass 'code made at run time has the names of its perf map, if that is its own'
+
+# ---- files that are not what they were ----
+
+cat >loop.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+
+int work(unsigned n);
+
+int main(int argc, char **argv)
+{
+	int x = work(300000000);
+
+	if (argc > 1 && system(argv[1]))
+		return 99;
+	printf("%d\n", x);
+	return 0;
+}
+END
+cat >work.c <<'END'
+__attribute__((noinline)) int work(unsigned n)
+{
+	while (n > 0) {
+		n--;
+		__asm__ volatile("" : "+r"(n));
+	}
+	return 1;
+}
+END
+sed 's/work/rest/' work.c >rest.c
+for name in work rest; do
+	"$CC" -g -O1 -shared -fPIC -o lib$name.so $name.c 2>err || broken "cannot build lib$name.so"
+done
+"$CC" -g -O1 loop.c -o loop ./libwork.so 2>err || broken 'cannot build'
+
+cpu ./loop
+grep -q 'work.*work\.c' out || fail 'no work' out
+cpu ./loop 'cp librest.so new && mv new libwork.so'
+grep -q 'work.*work\.c' out || fail 'a library that was replaced' out
+grep -q rest out && fail 'a library that was replaced gives names of another' out
+pass 'a library that was replaced while the program ran has its own names'
+
+"$CC" -g -O1 -shared -fPIC -o libwork.so work.c
+cpu ./loop 'rm libwork.so'
+grep -q 'work.*work\.c' out || fail 'a library that was removed' out
+pass 'a library that was removed while the program ran has its own names'
+
+"$CC" -g -O1 -shared -fPIC -o libwork.so work.c
+run 0 "$MEW_PERF" cpu --no-db --interval 1ms --table=functions --csv=out.csv ./loop 'cat librest.so >>libwork.so; dd if=librest.so of=libwork.so conv=notrunc 2>/dev/null'
+grep -q rest out.csv && fail 'a library that was written over gives names of another' out.csv
+grep -qF '[libwork.so]' out.csv || fail 'a library that was written over' out.csv
+grep -q "warning: '.*/libwork.so': was written over" err || fail 'it is not said that a library was written over' err
+pass 'a library that was written over has no names, which is said'
+
+# ---- split debug info whose files are gone ----
+
+"$CC" -g -gsplit-dwarf -O1 -shared -fPIC -o libwork.so work.c && rm -f ./*.dwo
+run 0 "$MEW_PERF" cpu --no-db -v --interval 1ms --table=functions --csv=out.csv ./loop
+grep -q work out.csv || fail 'no work' out.csv
+[ "$(grep -c "warning: '.*/libwork.so': its debug info is split" err)" -eq 1 ] ||
+	fail 'missing .dwo files are not said once' err
+grep -q "libwork.so' has no debug info" err && fail 'split debug info is none' err
+pass 'missing .dwo files are said, once'
+
+echo "1..$mew_count"
