@@ -14,6 +14,7 @@ export LC_ALL
 unset MEW_PERF_DB MEW_PERF_SOCKET
 
 topics='loop pause heap sampling report'
+more_topics='perf large' # minutes
 build=${MEW_BUILDDIR:-$dev_top/build}
 mew_perf=${MEW_PERF:-$build/mew-perf}
 programs=$build/tests/bench
@@ -26,10 +27,10 @@ complain()
 }
 
 for topic; do
-	case " $topics " in
+	case " $topics $more_topics " in
 	*" $topic "*) ;;
 	*)
-		echo "usage: ${0##*/} [TOPIC...]; the topics are: $topics" >&2
+		echo "usage: ${0##*/} [TOPIC...]; the topics are: $topics; and $more_topics" >&2
 		exit 2
 		;;
 	esac
@@ -401,6 +402,118 @@ topic_sampling()
 	show 1 MS
 	show 2 MS 'sampling: from the end of the run to the end of the report'
 	show 3 KIB 'sampling: the recording'
+}
+
+# ---- perf, large ----
+
+side_samples=30000
+side_period_ns=250000
+
+# The program of these topics, called with the words before the number and those after it, writes
+# the seconds that it took and when they ended to the file "$work/spun".
+side_run()
+{
+	# shellcheck disable=SC2086 # words
+	"$@" $side_before "$side_n" $side_after >&2
+}
+
+side_nothing()
+{
+	side_run && spun
+}
+
+side_mew_perf()
+{
+	rm -f "$work/db"*
+	side_run "$mew_perf" cpu -q -d "$work/db" -e cpu-clock:u -c "$side_period_ns" &&
+		spun "$work/db"
+}
+
+# side_perf CALL-GRAPH COMMAND...: the command of perf reads what was recorded.
+side_perf()
+{
+	graph=$1
+	shift
+	rm -f "$work/perf.data"*
+	side_run perf record -q -o "$work/perf.data" -e cpu-clock:u -c "$side_period_ns" \
+		--call-graph "$graph" && perf "$@" -i "$work/perf.data" >/dev/null && spun "$work/perf.data"
+}
+
+# side_by_side ROUNDS: the program for as long as it takes for so many samples.
+side_by_side()
+{
+	side_n=$side_trial
+	side_run || return
+	side_n=$(awk -v n="$side_trial" -v ns="$((side_samples * side_period_ns))" \
+		'{ print int(n * ns / 1e9 / $1) + 1 }' "$work/spun")
+	begin "$topic: $side_samples samples, one each $((side_period_ns / 1000)) us of CPU time"
+	base 'no profiler' side_nothing
+	base 'mew-perf cpu' side_mew_perf
+	if command -v perf >/dev/null; then
+		row 'perf fp, report --stdio' side_perf fp report --stdio
+		row 'perf dwarf, report --stdio' side_perf dwarf,8192 report --stdio
+		row 'perf dwarf, script' side_perf dwarf,8192 script
+	else
+		absent 'perf' 'not installed'
+	fi
+	measure "$1"
+	show 1 MS "$title; the run"
+	show 2 MS "$topic: from the end of the run to the end of the report"
+	show 3 KIB "$topic: bytes written"
+}
+
+tables()
+{
+	built "$programs/walk" || return
+	begin "$topic: a frame of a walk by the tables"
+	base 'walk, 20 frames of a copied stack' walk_frame
+	measure 7
+	show 1 NS
+	begin "$topic: making the unwind table of a module"
+	for file; do
+		base "${file##*/}" walk_table "$file"
+	done
+	measure 7
+	show 1 MS
+}
+
+walk_frame()
+{
+	"$programs/walk" frame
+}
+
+walk_table()
+{
+	"$programs/walk" table "$1"
+}
+
+topic_perf()
+{
+	built "$programs/spin" "$mew_perf" || return
+	side_before="$programs/spin $work/spun"
+	side_after=
+	side_trial=50000
+	side_by_side 3
+	libc=$(ldd "$programs/spin" | awk '$1 ~ /^libc\./ { print $3 }')
+	tables "$libc" "$programs/spin" "$mew_perf"
+}
+
+# A C++ program with 120 MB of debug info; kept for the next time.
+topic_large()
+{
+	built "$mew_perf" || return
+	large=$build/tests/bench/large-program
+	[ -e "$large/Makefile" ] || sh "$dev_top/tests/bench/large.sh" "$large" 80 || return
+	make -s -C "$large" -j"$dev_jobs" large >&2 || {
+		complain 'large: cannot build the program'
+		return
+	}
+	echo "large: the program has $(wc -c <"$large/large") bytes"
+	side_before=$large/large
+	side_after=$work/spun
+	side_trial=500
+	side_by_side 1
+	tables "$large/large"
 }
 
 # ---- report ----
