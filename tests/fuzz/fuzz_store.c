@@ -84,7 +84,7 @@ static void load(struct mew_store *st)
 /* ---- a good one, damaged ---- */
 
 static char path[] = "mew_fuzz.XXXXXX"; /* where it runs */
-static uint8_t *good; /* NULL: not made yet */
+static uint8_t *good;                   /* NULL: not made yet */
 static size_t good_bytes;
 
 static void remove_file(void)
@@ -182,7 +182,7 @@ static void run_damaged(struct fuzz_input *in)
 /* ---- any rows ---- */
 
 static struct mew_store rows = {.path = (char *)(uintptr_t) "rows", .mode = MEW_STORE_READ};
-static sqlite3_stmt *inserts[TABLES_MAX];
+static sqlite3_stmt *inserts[TABLES_MAX], *deletes[TABLES_MAX];
 static unsigned n_tables;
 
 static void must(int rc)
@@ -196,20 +196,24 @@ static void make_tables(void)
 {
 	sqlite3 *db;
 	sqlite3_stmt *s;
+	unsigned i;
 
 	must(sqlite3_open(":memory:", &db));
 	must(sqlite3_open(":memory:", &rows.db));
-	must(sqlite3_exec(db, mew_store_schema, NULL, NULL, NULL));
+	for (i = 0; i < MEW_STORE_SCHEMA_VERSION; i++)
+		must(sqlite3_exec(db, mew_store_schema[i], NULL, NULL, NULL));
 	must(sqlite3_prepare_v2(
 		db,
 		"SELECT 'CREATE TABLE ' || m.name || '(' || group_concat(c.name) || ')',"
-		" 'INSERT INTO ' || m.name || ' VALUES(' || group_concat('?') || ')'"
+		" 'INSERT INTO ' || m.name || ' VALUES(' || group_concat('?') || ')',"
+		" 'DELETE FROM ' || m.name"
 		" FROM sqlite_schema m, pragma_table_info(m.name) c"
 		" WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%' GROUP BY m.name ORDER BY 1",
 		-1, &s, NULL));
 	while (sqlite3_step(s) == SQLITE_ROW && n_tables < TABLES_MAX) {
 		must(sqlite3_exec(rows.db, mew_sql_text(s, 0), NULL, NULL, NULL));
-		must(sqlite3_prepare_v2(rows.db, mew_sql_text(s, 1), -1, &inserts[n_tables++],
+		must(sqlite3_prepare_v2(rows.db, mew_sql_text(s, 1), -1, &inserts[n_tables], NULL));
+		must(sqlite3_prepare_v2(rows.db, mew_sql_text(s, 2), -1, &deletes[n_tables++],
 					NULL));
 	}
 	sqlite3_finalize(s);
@@ -257,11 +261,10 @@ static void run_rows(struct fuzz_input *in)
 
 	if (!rows.db)
 		make_tables();
-	must(sqlite3_exec(rows.db,
-			  "DELETE FROM session; DELETE FROM case_; DELETE FROM function; DELETE "
-			  "FROM stack; DELETE FROM cpu_stack; DELETE FROM heap_stack; DELETE FROM "
-			  "counter; DELETE FROM meta",
-			  NULL, NULL, NULL));
+	for (i = 0; i < n_tables; i++) {
+		must(sqlite3_step(deletes[i]));
+		must(sqlite3_reset(deletes[i]));
+	}
 	while (in->left) {
 		i = (unsigned)fuzz_number(in, 1) % n_tables;
 		for (k = 1; k <= sqlite3_bind_parameter_count(inserts[i]); k++)
