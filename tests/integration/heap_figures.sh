@@ -64,6 +64,12 @@ scenario -f2 self total_allocations 3 allocated_bytes 307 frees 2 foreign_frees 
 # Calls, pages of all, live at the end, at most, at the loop's end. See the program.
 scenario -f8 mmap total_allocations 3 mapped '6 126976 28672 81920 69632 0'
 scenario mmap total_allocations 3 mapped '0 0 0 0 0 0'
+# 2000 times 4 pages, and none of them is left however the threads took turns.
+under -f8 "$fixtures/heap_window" mmap_threads
+grep -q '^mapped 2000 32768000 0 [0-9]* 0 0$' figures || fail "threads that map do not add up" figures
+awk '$1 == "mapped" { exit !($5 >= 16384 && $5 <= 65536) }' figures ||
+	fail "the peak of what threads map" figures
+pass "threads map and unmap at the same places"
 # What malloc_usable_size says of blocks of 100, 0, 1000 and 3000 bytes to the program itself.
 scenario -f1 usable_sizes total_allocations 4 frees 3 temporary 3 foreign_frees 0 held_bytes 0 lost 0
 read -r sum largest <out

@@ -59,7 +59,8 @@ check_threads()
 {
 	dir=$ci/build-thread
 	configure_in "$dir" CC=gcc --enable-sanitizers=thread &&
-		build_in "$dir" tests/unit/test_heap_model && "$dir/tests/unit/test_heap_model"
+		build_in "$dir" tests/unit/test_heap_model tests/unit/test_curve &&
+		"$dir/tests/unit/test_heap_model" && "$dir/tests/unit/test_curve"
 }
 
 run_shellcheck()

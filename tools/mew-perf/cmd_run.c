@@ -95,6 +95,7 @@ static int report(const struct mew_options *o, const struct mew_session *cpu,
 	mew_report_sort(r, MEW_SORT_BLAME);
 	mew_results_options(o, &how);
 	how.hint_command = "mew-perf report";
+	how.verbose = 0; /* the heap's shapes stand below its own table */
 	status = mew_results_write(o, &in, &how, MEW_RESULTS_ALL);
 	if (mew_results_text(o))
 		mew_output_report_notes(r, &how, mew_results_note, NULL);
