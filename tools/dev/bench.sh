@@ -295,7 +295,7 @@ topic_pause()
 
 # ---- heap ----
 
-pairs=500000
+pairs=240000
 
 # churned THREADS COMMAND...: runs churn as its last arguments and prints the ns of a pair.
 churned()
@@ -305,47 +305,107 @@ churned()
 	"$@" "$programs/churn" "$work/ns" "$n_threads" "$pairs" >&2 && cat "$work/ns"
 }
 
-heap_bare()
+# held WHAT COMMAND...: the same with hold; bytes for a live block, or for a stack.
+held()
 {
-	churned "$1" env
+	what=$1
+	shift
+	"$@" "$programs/hold" "$work/bytes" "$what" 200000 >&2 && cat "$work/bytes"
+}
+
+# ran PROGRAM COMMAND...: the same for the run of another program; ms.
+ran()
+{
+	ran_program=$1
+	shift
+	case $ran_program in
+	python3) milliseconds "$@" "$python" "$work/rows.py" ;;
+	sqlite3) milliseconds "$@" sqlite3 -init "$work/script.sql" :memory: .quit ;;
+	esac
+}
+
+# What runs under nothing, the hook, mew-perf and heaptrack: under_WHAT FUNCTION WORD.
+under_nothing()
+{
+	"$1" "$2" env
 }
 
 # Without mew-perf to talk to, no window ever opens.
-heap_shut()
+under_hook()
 {
-	churned "$1" env LD_PRELOAD="$work/hook.so"
+	"$1" "$2" env LD_PRELOAD="$work/hook.so"
 }
 
-heap_mem()
+under_mem()
 {
-	churned "$1" "$mew_perf" mem --no-db -q
+	"$1" "$2" "$mew_perf" mem --no-db -q
 }
 
-heap_heaptrack()
+under_heaptrack()
 {
-	churned "$1" heaptrack -o "$work/heaptrack"
+	"$1" "$2" heaptrack -o "$work/heaptrack"
+}
+
+# four_rows TEXT FUNCTION WORD
+four_rows()
+{
+	base "$1, bare" under_nothing "$2" "$3"
+	row "$1, hook, no window open" under_hook "$2" "$3"
+	row "$1, mew-perf mem" under_mem "$2" "$3"
+	if command -v heaptrack >/dev/null; then
+		row "$1, heaptrack" under_heaptrack "$2" "$3"
+	else
+		absent "$1, heaptrack" 'not installed'
+	fi
+}
+
+heap_programs()
+{
+	cat >"$work/rows.py" <<-'END'
+		import json
+		rows = [{"id": i, "name": "n%d" % i, "of": [i * j for j in range(8)]} for i in range(5000)]
+		for _ in range(60):
+		    text = json.dumps(rows)
+		    rows = json.loads(text)
+	END
+	cat >"$work/script.sql" <<-'END'
+		CREATE TABLE t(a INTEGER PRIMARY KEY, b INTEGER, c TEXT);
+		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000)
+		INSERT INTO t SELECT i, i * 7919 % 1009, printf('text %d', i) FROM n;
+		CREATE INDEX t_b ON t(b);
+		SELECT b, count(*), max(c) FROM t GROUP BY b ORDER BY 2, 1 LIMIT 3;
+		UPDATE t SET c = c || '.' WHERE b < 300;
+		SELECT count(DISTINCT substr(c, 1, 7)) FROM t;
+	END
 }
 
 topic_heap()
 {
 	hook=$build/.libs/libmew-heap.so
-	built "$programs/churn" "$hook" "$mew_perf" || return
+	built "$programs/churn" "$programs/hold" "$hook" "$mew_perf" || return
 	ln -sf "$hook" "$work/hook.so"
-	begin 'heap: a pair of free and malloc, stacks of 20 frames'
-	for threads in 1 2; do
+	begin 'heap: a pair of free and malloc, stacks of 19.5 frames'
+	for threads in 1 2 4 8; do
 		text="$threads threads"
 		[ "$threads" -gt 1 ] || text='1 thread'
-		base "$text, bare" heap_bare "$threads"
-		row "$text, hook, no window open" heap_shut "$threads"
-		row "$text, mew-perf mem" heap_mem "$threads"
-		if command -v heaptrack >/dev/null; then
-			row "$text, heaptrack" heap_heaptrack "$threads"
-		else
-			absent "$text, heaptrack" 'not installed'
-		fi
+		four_rows "$text" churned "$threads"
 	done
-	measure 7
+	measure 5
 	show 1 NS
+
+	begin 'heap: resident memory for each live block of 16 bytes, or stack known'
+	four_rows 'live block' held blocks
+	four_rows 'stack' held stacks
+	measure 1
+	show 1 BYTES
+
+	begin 'heap: a whole run'
+	heap_programs
+	python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null) &&
+		four_rows 'python3, JSON' ran python3
+	command -v sqlite3 >/dev/null && four_rows 'sqlite3, an SQL script' ran sqlite3
+	measure 3
+	show 1 MS
 }
 
 # ---- sampling ----
