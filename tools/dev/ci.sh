@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 cd "$dev_top" || exit 1
 
-install_packages build test ci
+install_packages build test ci vm
 ci=$dev_top/build/ci
 rm -rf "$ci"
 mkdir -p "$ci" || exit 1
@@ -171,6 +171,7 @@ check walk-oracle one_test walk_oracle MEW_ORACLE_SAMPLES=10000
 check fuzz check_fuzz
 check install check_install
 check demo check_demo
+check pmu make -C build check-pmu
 check distcheck check_dist
 check tree-unchanged check_no_change
 
