@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include <string.h>
+
 #include "session/engine.h"
 #include "session/lack.h"
+#include "symbol/debuginfod.h"
 #include "symbol/symbol.h"
 
 /* A file without debug info is none of these: the notes of the session tell how much it matters. */
@@ -39,4 +42,7 @@ static void say(void *arg, const char *path, enum mew_symbol_lack lack, uint64_t
 void mew_lacks_note(const struct mew_run_options *o)
 {
 	mew_symbols_lacks(say, (void *)(uintptr_t)o);
+	if (mew_debuginfod_failed())
+		mew_run_note(o, 'w', "a debuginfod server failed and was asked no more: %s",
+			     strerror(mew_debuginfod_failed()));
 }

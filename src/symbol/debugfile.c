@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "symbol/debuginfod.h"
 
 #define DEBUG_ROOTS "/usr/lib/debug"
 
@@ -154,6 +155,13 @@ int mew_debugfile_open(Elf *elf, const char *path)
 	}
 	if (buffer.error && fd < 0)
 		fd = buffer.error;
+	if (fd == -ENOENT && w.build_id_bytes > 1) {
+		fd = mew_debuginfod_find(w.build_id, (size_t)w.build_id_bytes);
+		if (fd >= 0 && !is_wanted(fd, &w)) {
+			close(fd);
+			fd = -ENOENT;
+		}
+	}
 	mew_buffer_done(&buffer);
 	return fd;
 }

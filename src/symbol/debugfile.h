@@ -2,7 +2,7 @@
 /*
  * debugfile.h: where the separate debug information of an ELF file lies on this machine: by
  * build-id, then by .gnu_debuglink, in /usr/lib/debug or the directories that MEW_DEBUG_DIR
- * names, parted by colons. Looks at local files only, never at the network.
+ * names, parted by colons; then on debuginfod servers, if they are to be asked (debuginfod.h).
  */
 #ifndef MEW_SYMBOL_DEBUGFILE_H
 #define MEW_SYMBOL_DEBUGFILE_H

@@ -153,11 +153,14 @@ out:
 int main(int argc, char **argv)
 {
 	const struct mew_command *command;
-	const char *word = argc > 1 ? argv[1] : NULL;
+	const char *word = argc > 1 ? argv[1] : NULL, *urls;
 
 	fill_standard_descriptors();
 	catch_signals();
-	/* libdw would ask servers for debug files, and wait for them. */
+	/* libdw would ask servers for debug files, and wait for them: --debuginfod may. */
+	urls = getenv("DEBUGINFOD_URLS");
+	if (urls && *urls)
+		mew_debuginfod_urls = strdup(urls);
 	unsetenv("DEBUGINFOD_URLS");
 
 	if (!word) {

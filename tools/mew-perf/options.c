@@ -239,6 +239,17 @@ static int set_tag(struct mew_options *o, const char *value, struct mew_error *e
 	return 0;
 }
 
+const char *mew_debuginfod_urls;
+
+static int set_debuginfod(struct mew_options *o, const char *value, struct mew_error *error)
+{
+	o->debuginfod = value && *value ? value : mew_debuginfod_urls;
+	if (!o->debuginfod)
+		return mew_error_set(error, -EINVAL,
+				     "no server: give its URL, or set DEBUGINFOD_URLS");
+	return 0;
+}
+
 static int set_color(struct mew_options *o, const char *value, struct mew_error *error)
 {
 	static const int colours[] = {-1, 1, 0};
@@ -357,6 +368,12 @@ const struct mew_option mew_option_tag = {.name = "tag",
 					  .value = "NAME",
 					  .help = "a name for the session in the recording",
 					  .set = set_tag};
+const struct mew_option mew_option_debuginfod = {
+	.name = "debuginfod",
+	.value = "URLS",
+	.optional = 1,
+	.help = "ask these servers for debug files; default $DEBUGINFOD_URLS",
+	.set = set_debuginfod};
 const struct mew_option mew_option_wide = {.letter = 'w',
 					   .name = "wide",
 					   .help = "every column, nothing shortened, as in a pipe",

@@ -52,6 +52,9 @@ struct mew_options {
 	int no_db;
 	const char *tag;
 
+	/* symbols */
+	const char *debuginfod; /* servers to ask; NULL: none */
+
 	/* manner */
 	int quiet, verbose, wide;
 	int colour; /* -1 as the terminal is, 0 never, 1 always */
@@ -86,9 +89,13 @@ extern const struct mew_option mew_option_usable, mew_option_thread, mew_option_
 	mew_option_mmap;
 extern const struct mew_option mew_option_output, mew_option_format, mew_option_csv,
 	mew_option_table;
+extern const struct mew_option mew_option_debuginfod;
 extern const struct mew_option mew_option_db, mew_option_no_db, mew_option_tag;
 extern const struct mew_option mew_option_wide, mew_option_color, mew_option_quiet,
 	mew_option_verbose, mew_option_help, mew_option_version;
+
+/* The servers that DEBUGINFOD_URLS named when mew-perf began; NULL: none. Set by main(). */
+extern const char *mew_debuginfod_urls;
 
 /* For rows of commands: a whole number from 1. */
 int mew_option_number(const char *value, uint64_t max, uint64_t *ret, struct mew_error *error);

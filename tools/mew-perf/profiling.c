@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "profiling.h"
 #include "say.h"
+#include "symbol/debuginfod.h"
 
 static const char *const kind_names[] = {[MEW_SESSION_CPU] = "cpu", [MEW_SESSION_HEAP] = "mem"};
 
@@ -57,6 +58,17 @@ static int open_recording(struct mew_profiling *p)
 	return MEW_EXIT_OWN;
 }
 
+static int ask_debuginfod(const struct mew_options *o)
+{
+	struct mew_error error = {0};
+
+	if (!o->debuginfod || !mew_debuginfod_use(o->debuginfod, &error))
+		return 0;
+	mew_say_error("%s", error.text);
+	mew_say_error_hint("apt install libdebuginfod1");
+	return MEW_EXIT_OWN;
+}
+
 int mew_profiling_open(struct mew_profiling *p, const struct mew_options *o, int argc, char **argv)
 {
 	int status;
@@ -76,6 +88,8 @@ int mew_profiling_open(struct mew_profiling *p, const struct mew_options *o, int
 		mew_text_quote(&p->command, argv[i]);
 	}
 	status = find_program(p);
+	if (!status)
+		status = ask_debuginfod(o);
 	if (!status && !o->no_db)
 		status = open_recording(p);
 	return status;
