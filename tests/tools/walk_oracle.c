@@ -39,7 +39,8 @@
 enum difference {
 	EQUAL,
 	ENTRY,    /* ours ends where a file begins to run, without CFI: nobody calls that */
-	GUESSED,  /* no CFI there: ours ends, libdwfl goes on by the frame pointer */
+	GUESSED,  /* no CFI there: libdwfl goes on by the frame pointer, ours ends or says that it
+		     did likewise */
 	RED_ZONE, /* a register saved below sp, where the function has left its frame already:
 		     libdwfl takes it for lost; ours knows that the register still holds it, and
 		     goes on to a good end */
@@ -245,6 +246,9 @@ static enum difference compare(struct oracle *o, const struct mew_walk_result *o
 		if (ours->end == MEW_WALK_NO_RULE || ours->end == MEW_WALK_NO_MODULE)
 			return GUESSED;
 	}
+	/* We try the frame pointer, too, and say so; checks of our own may choose another way. */
+	if (!has_row && ours->n_by_fp)
+		return GUESSED;
 	if (k == theirs->n_frames && theirs->below_sp && theirs->end == DWFL_WALK_STUCK &&
 	    (ours->end == MEW_WALK_OUTERMOST || ours->end == MEW_WALK_CUT))
 		return RED_ZONE;
