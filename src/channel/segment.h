@@ -23,7 +23,10 @@ enum mew_segment_flags {
 	MEW_NODE_ROOTED = 1, /* a stack that ends here reached the case (or the thread's start) */
 	MEW_NODE_BROKEN = 2, /* a stack that ends here was cut: no table for a pc, or memory that
 				cannot be read */
+	MEW_NODE_BY_FP = 4,  /* code without unwind information was left by its frame pointer */
 };
+
+#define MEW_NODE_WHY 8 /* flags of a broken stack: from this bit on, how the walk ended */
 
 /* An operator new of the program's own file, which the hook cannot stand in for. */
 enum mew_segment_new {

@@ -243,7 +243,9 @@ static uint32_t leaf_of_walk(struct scratch *s, uint32_t entry)
 		/* Addresses in the tree are looked up at pc - 1. */
 		key.pc = w->pcs[i] + ((w->exact[i / 64] >> (i % 64)) & 1);
 		if (i == 0) {
-			key.flags = is_whole ? MEW_NODE_ROOTED : MEW_NODE_BROKEN;
+			key.flags = is_whole ? MEW_NODE_ROOTED
+					     : (uint16_t)(MEW_NODE_BROKEN | w->end << MEW_NODE_WHY);
+			key.flags |= w->n_by_fp ? MEW_NODE_BY_FP : 0;
 			key.entry = (uint16_t)entry;
 		}
 		key.parent = mew_tree_child(&recorder.tree, &key);

@@ -22,7 +22,7 @@
 struct mew_tree_key {
 	uint64_t pc; /* a return address: it is looked up at pc - 1 */
 	uint32_t parent;
-	uint16_t flags; /* MEW_NODE_ROOTED or MEW_NODE_BROKEN */
+	uint16_t flags; /* enum mew_segment_flags */
 	uint16_t entry; /* enum mew_entry */
 };
 

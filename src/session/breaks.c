@@ -161,6 +161,6 @@ void mew_breaks_say(const struct mew_breaks *b, const struct mew_run_options *o,
 		if (i < b->n_places)
 			mew_run_note(o, 'n', "%s: and in %zu other places", key, b->n_places - i);
 	}
-	if (o->verbose && b->n_stacks)
+	if (o->verbose && b->n_frames)
 		say_all(b, o, key, n_misses);
 }

@@ -26,6 +26,7 @@ struct heap_case {
 	const struct mew_run_options *o;
 	int whole;
 	unsigned n_threads; /* of the loop */
+	struct mew_breaks breaks;
 	struct mew_memory window;
 	struct mew_hook *hooks;
 	size_t n_hooks;
@@ -270,7 +271,7 @@ static int fill(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
 		facts->n_threads =
 			g->n_threads > facts->n_threads ? (unsigned)g->n_threads : facts->n_threads;
 		facts->ended_inside = !k->whole && !g->closed;
-		err = mew_hook_values(&k->hooks[i], s, c, &k->hooks[i] == top, error);
+		err = mew_hook_values(&k->hooks[i], s, c, &k->hooks[i] == top, &k->breaks, error);
 		if (err)
 			return err;
 	}
@@ -327,7 +328,7 @@ static int report_case(struct heap_case *k, struct mew_session *s, struct mew_pc
 {
 	struct mew_verdict_heap facts = {.left_early = k->left_early};
 	struct mew_verdict v;
-	char beyond[64];
+	char beyond[64], note[64];
 	int err = fill(k, s, c, &facts, error);
 
 	if (err)
@@ -343,6 +344,12 @@ static int report_case(struct heap_case *k, struct mew_session *s, struct mew_pc
 			 k->n_beyond);
 		facts.doubt = beyond;
 	}
+	if (k->breaks.n_stacks_by_fp) {
+		snprintf(note, sizeof note, "%llu stacks by frame pointers",
+			 (unsigned long long)k->breaks.n_stacks_by_fp);
+		facts.note = note;
+	}
+	mew_breaks_say(&k->breaks, k->o, c->key, 0);
 	mew_verdict_heap(&c->heap, &facts, &v);
 	err = mew_verdict_store(s, c, &v);
 	if (!err)
@@ -415,6 +422,7 @@ static int run_case(struct mew_run *r, const struct mew_listed_case *item, struc
 		err = mew_run_take_outcome(r->session, c, ret);
 	if (!err && ret->how != MEW_DIALOGUE_BENCHMARK)
 		err = finish_case(&k, r->session, c, ret, error);
+	mew_breaks_done(&k.breaks);
 	for (size_t i = 0; i < k.n_hooks; i++)
 		mew_hook_close(&k.hooks[i]);
 	free(k.hooks);

@@ -182,8 +182,29 @@ static int take_node(const struct mew_segment *s, uint32_t i, struct mew_session
 	return 0;
 }
 
+/* The stack of node i, whose indices were checked, as so many walks as it has allocations. */
+static int add_breaks(const struct mew_hook *h, uint32_t i, struct mew_breaks *breaks)
+{
+	const struct mew_segment *s = h->segment.at;
+	const struct mew_segment_node *n = &s->nodes[i];
+	unsigned why = n->flags >> MEW_NODE_WHY;
+	uint32_t outer = i, parent;
+
+	breaks->n_stacks += n->allocations;
+	if (n->flags & MEW_NODE_BY_FP)
+		breaks->n_stacks_by_fp += n->allocations;
+	if (!(n->flags & MEW_NODE_BROKEN) || !n->allocations)
+		return 0;
+	while ((parent = __atomic_load_n(&s->nodes[outer].parent, __ATOMIC_RELAXED)) > 1 &&
+	       parent < outer)
+		outer = parent;
+	return mew_breaks_at(breaks, h->modules, s->nodes[outer].pc - 1,
+			     why < MEW_WALK_ENDS ? (enum mew_walk_end)why : MEW_WALK_BAD,
+			     n->allocations);
+}
+
 int mew_hook_values(struct mew_hook *h, struct mew_session *session, struct mew_pcase *c,
-		    int with_peak, struct mew_error *error)
+		    int with_peak, struct mew_breaks *breaks, struct mew_error *error)
 {
 	const struct mew_segment *s = h->segment.at;
 	uint32_t n = count_nodes(s), *node_of = NULL, *map = NULL;
@@ -218,6 +239,8 @@ int mew_hook_values(struct mew_hook *h, struct mew_session *session, struct mew_
 			continue;
 		stack = mew_collect_convert(&collect, session, node_of[i], map, symbols_of, h);
 		err = stack == UINT32_MAX ? -ENOMEM : take_node(s, i, session, stack, c, with_peak);
+		if (!err)
+			err = add_breaks(h, i, breaks);
 	}
 out:
 	if (err)

@@ -10,6 +10,7 @@
 
 #include "channel/segment.h"
 #include "profile/profile.h"
+#include "session/breaks.h"
 #include "session/memory.h"
 #include "symbol/symbol.h"
 #include "unwind/modules.h"
@@ -36,9 +37,10 @@ const struct mew_segment *mew_hook_segment(const struct mew_hook *h);
 
 /*
  * All its stacks become values of the case (peaks only when with_peak). A stack's leaf is the
- * allocation function that was called. 0, -ENOMEM, -EPROTO (indices that cannot be).
+ * allocation function that was called. Those that broke are added to breaks, whose modules stay the
+ * hook's. 0, -ENOMEM, -EPROTO (indices that cannot be).
  */
 int mew_hook_values(struct mew_hook *h, struct mew_session *s, struct mew_pcase *c, int with_peak,
-		    struct mew_error *error);
+		    struct mew_breaks *breaks, struct mew_error *error);
 
 #endif
