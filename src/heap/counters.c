@@ -97,15 +97,25 @@ static void end(struct mew_counters *c, const struct mew_live_block *old, int is
 	unlock_node(c, old->node);
 }
 
-/* An address that is given out twice was freed where the hook could not see or record it. */
-static void forget_stale(struct mew_counters *c, uint64_t addr)
+/* Puts a block into the table. 0: there is no room; its free could not be seen, so it must not
+ * become live. */
+static int track(struct mew_counters *c, const struct mew_live_block *block)
 {
 	struct mew_live_block stale;
+	int rc = -ENOMEM, is_live;
 
-	if (!mew_live_remove(&c->live, addr, &stale))
-		return;
-	mew_counters_lose(c->segment);
-	mew_counters_untrack(c, &stale);
+	if (block->bytes <= MEW_PEAK_BYTES)
+		rc = mew_live_insert(&c->live, block, &stale);
+	is_live = rc >= 0;
+	if (!is_live)
+		rc = mew_live_remove(&c->live, block->addr, &stale);
+	/* An address that is given out twice was freed where the hook could not see or record it.
+	 */
+	if (rc > 0) {
+		mew_counters_lose(c->segment);
+		end(c, &stale, 0, 0);
+	}
+	return is_live;
 }
 
 /* ---- state ---- */
@@ -173,19 +183,6 @@ void mew_counters_iterate(struct mew_counters *c)
 	mew_iterations_note(&s->iterations, mew_segment_live(s));
 }
 
-void mew_counters_enter(struct mew_counters *c, uint64_t addr, uint64_t n_calls)
-{
-	struct mew_live_shard *at = mew_live_at(&c->live, addr);
-
-	mew_lock_acquire(&at->lock);
-	c->segment->shards[at - c->live.shards].n_hooked += n_calls;
-}
-
-void mew_counters_leave(struct mew_counters *c, uint64_t addr)
-{
-	mew_lock_release(&mew_live_at(&c->live, addr)->lock);
-}
-
 /* ---- events ---- */
 
 void mew_counters_allocate(struct mew_counters *c, struct mew_counters_thread *t, uint32_t node,
@@ -205,15 +202,13 @@ void mew_counters_resize(struct mew_counters *c, struct mew_counters_thread *t,
 	struct mew_peak_change change;
 	int is_live;
 
-	forget_stale(c, addr);
 	block.serial = ++mew_live_at(&c->live, addr)->serial;
 	t->last_addr = addr;
 	t->last_serial = block.serial;
 	if (!t->number)
 		t->number = 1 + (uint32_t)mew_lock_add(&c->segment->n_threads, 1);
 	mew_lock_add(mew_sizes_at(&c->segment->sizes, t->number, bytes), 1);
-	/* If there is no room its free could not be seen, so it never becomes live. */
-	is_live = bytes <= MEW_PEAK_BYTES && !mew_live_insert(&c->live, &block);
+	is_live = track(c, &block);
 	if (!is_live || node == MEW_TREE_LOST)
 		mew_counters_lose(c->segment);
 	if (is_live)
@@ -222,8 +217,7 @@ void mew_counters_resize(struct mew_counters *c, struct mew_counters_thread *t,
 	lock_nodes(c, node, other);
 	n->allocations++;
 	n->bytes += bytes;
-	change = change_live(c->segment,
-			     (is_live ? (int64_t)bytes : 0) - (old ? (int64_t)old->bytes : 0));
+	change = change_live(c->segment, d);
 	if (old)
 		charge(c->segment, &c->segment->nodes[other], &change, -(int64_t)old->bytes, -1);
 	if (is_live)
@@ -239,7 +233,7 @@ int mew_counters_take(struct mew_counters *c, uint64_t addr, struct mew_live_blo
 
 void mew_counters_restore(struct mew_counters *c, const struct mew_live_block *old)
 {
-	if (!mew_live_insert(&c->live, old))
+	if (track(c, old))
 		return;
 	mew_counters_lose(c->segment);
 	mew_counters_untrack(c, old);

@@ -57,8 +57,18 @@ void mew_counters_iterate(struct mew_counters *c);
 
 /* Nobody else enters with an address nearby, and the window neither opens nor closes. n_calls more
  * have come by the hook. */
-void mew_counters_enter(struct mew_counters *c, uint64_t addr, uint64_t n_calls);
-void mew_counters_leave(struct mew_counters *c, uint64_t addr);
+static inline void mew_counters_enter(struct mew_counters *c, uint64_t addr, uint64_t n_calls)
+{
+	struct mew_live_shard *at = mew_live_at(&c->live, addr);
+
+	mew_lock_acquire(&at->lock);
+	c->segment->shards[at - c->live.shards].n_hooked += n_calls;
+}
+
+static inline void mew_counters_leave(struct mew_counters *c, uint64_t addr)
+{
+	mew_lock_release(&mew_live_at(&c->live, addr)->lock);
+}
 
 /* A block of bytes at addr was allocated, inside. node: mew_tree_child()'s. */
 void mew_counters_allocate(struct mew_counters *c, struct mew_counters_thread *t, uint32_t node,

@@ -68,15 +68,23 @@ void mew_live_done(struct mew_live *live)
 	}
 }
 
-int mew_live_insert(struct mew_live *live, const struct mew_live_block *block)
+int mew_live_insert(struct mew_live *live, const struct mew_live_block *block,
+		    struct mew_live_block *ret_old)
 {
 	struct mew_live_shard *s = mew_live_at(live, block->addr);
+	struct mew_live_block *at;
 
 	/* At three quarters it grows; without memory it fills to fifteen sixteenths: searches get
 	 * slow, but they end. */
 	if (s->n >= s->cap / 4 * 3 && grow(live, s) && s->n >= s->cap / 16 * 15)
 		return -ENOMEM;
-	*find(s, block->addr) = *block;
+	at = find(s, block->addr);
+	if (at->addr) {
+		*ret_old = *at;
+		*at = *block;
+		return 1;
+	}
+	*at = *block;
 	set_n(s, s->n + 1);
 	return 0;
 }

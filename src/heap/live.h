@@ -43,9 +43,10 @@ static inline struct mew_live_shard *mew_live_at(struct mew_live *live, uint64_t
 	return &live->shards[(addr >> 18) * 0x9e3779b97f4a7c15u >> 56];
 }
 
-/* block->addr must not be there yet. The caller holds the lock of its shard. -ENOMEM: there is no
- * room and none to be had. */
-int mew_live_insert(struct mew_live *live, const struct mew_live_block *block);
+/* 0; or 1 and *ret_old: what was known at block->addr, in whose place it is now. The caller holds
+ * the lock of its shard. -ENOMEM: there is no room and none to be had. */
+int mew_live_insert(struct mew_live *live, const struct mew_live_block *block,
+		    struct mew_live_block *ret_old);
 
 /* 1 and *ret_block when addr was there, else 0. The caller holds the lock of its shard. */
 int mew_live_remove(struct mew_live *live, uint64_t addr, struct mew_live_block *ret_block);

@@ -44,6 +44,17 @@ static inline void mew_lock_release(struct mew_lock *lock)
 		mew_lock_wake(lock);
 }
 
+/* 1: the caller holds the lock now. 0: somebody else does. */
+static inline int mew_lock_try(struct mew_lock *lock)
+{
+	if (!mew_lock_alone())
+		return __atomic_exchange_n(&lock->word, 1, __ATOMIC_ACQUIRE) == 0;
+	if (lock->word)
+		return 0;
+	lock->word = 1;
+	return 1;
+}
+
 /* *p += n, whoever else does; returns what it was. */
 static inline uint64_t mew_lock_add(uint64_t *p, uint64_t n)
 {

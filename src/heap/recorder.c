@@ -29,7 +29,7 @@ enum inside {
 
 /* What a walk needs, too large for the stack of a program's thread. */
 struct scratch {
-	uint32_t is_taken;
+	struct mew_lock lock; /* tried, never waited for */
 	uint32_t is_touched;
 	uint32_t leaf, leaf_entry; /* of the stack that the trail holds */
 	uint32_t n_deepest;        /* frames that any stack had */
@@ -204,7 +204,7 @@ static struct scratch *take_scratch(struct mew_recorder_thread *t)
 	for (slot = t->slot - 1;; slot = (slot + 1) % SCRATCHES) {
 		struct scratch *s = &recorder.scratches[slot];
 
-		if (__atomic_exchange_n(&s->is_taken, 1, __ATOMIC_ACQUIRE))
+		if (!mew_lock_try(&s->lock))
 			continue;
 		if (!s->is_touched) {
 			s->is_touched = 1;
@@ -216,7 +216,7 @@ static struct scratch *take_scratch(struct mew_recorder_thread *t)
 
 static void give_scratch(struct scratch *s)
 {
-	__atomic_store_n(&s->is_taken, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->lock.word, 0, __ATOMIC_RELEASE);
 }
 
 /* So much of the scratch memory is touched for a stack of n frames. */

@@ -5,15 +5,14 @@
 
 #include <errno.h>
 
-#include "base/hash.h"
-
 #define FIRST_SLOTS 1024u
 
+/* Its upper half is good. */
 static uint64_t key_hash(const struct mew_tree_key *k)
 {
-	return mew_hash_u64(k->pc +
-			    (((uint64_t)k->parent << 8) ^ ((uint64_t)k->flags << 4) ^ k->entry) *
-				    0x9e3779b97f4a7c15u);
+	uint64_t rest = (uint64_t)k->parent << 12 ^ (uint64_t)k->flags << 8 ^ k->entry;
+
+	return ((rest * 0xbf58476d1ce4e5b9u) ^ k->pc) * 0x9e3779b97f4a7c15u;
 }
 
 static int node_is(const struct mew_segment_node *n, const struct mew_tree_key *k)
@@ -26,7 +25,7 @@ static int node_is(const struct mew_segment_node *n, const struct mew_tree_key *
 static uint32_t *find_slot(struct mew_tree_index *index, const struct mew_segment *segment,
 			   const struct mew_tree_key *k)
 {
-	uint32_t i = (uint32_t)key_hash(k) & (index->n_slots - 1), id;
+	uint32_t i = (uint32_t)(key_hash(k) >> 32) & (index->n_slots - 1), id;
 
 	while ((id = __atomic_load_n(&index->slots[i], __ATOMIC_ACQUIRE)) &&
 	       !node_is(&segment->nodes[id], k))

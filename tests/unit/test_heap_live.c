@@ -15,9 +15,9 @@ static struct mew_live_block block(uint64_t addr)
 
 static int insert(struct mew_live *live, uint64_t addr)
 {
-	struct mew_live_block b = block(addr);
+	struct mew_live_block b = block(addr), old;
 
-	return mew_live_insert(live, &b);
+	return mew_live_insert(live, &b, &old);
 }
 
 static void a_block_comes_back_as_it_was_put_in_and_only_once(void **state)
@@ -41,6 +41,24 @@ static void a_block_comes_back_as_it_was_put_in_and_only_once(void **state)
 	assert_int_equal(mew_live_remove(&live, 0x1000, &b), 0);
 	mew_live_done(&live);
 	assert_int_equal(pages.n_bytes, 0);
+}
+
+static void a_block_takes_the_place_of_one_at_the_same_address(void **state)
+{
+	struct mew_pages pages = heap_pages(UINT32_MAX);
+	struct mew_live_block b = block(0x1000), old;
+	struct mew_live live;
+
+	(void)state;
+	mew_live_init(&live, &pages);
+	assert_int_equal(mew_live_insert(&live, &b, &old), 0);
+	b.bytes = 7;
+	assert_int_equal(mew_live_insert(&live, &b, &old), 1);
+	assert_int_equal(old.bytes, 0x3000);
+	assert_int_equal(mew_live_remove(&live, 0x1000, &old), 1);
+	assert_int_equal(old.bytes, 7);
+	assert_false(mew_live_any(&live));
+	mew_live_done(&live);
 }
 
 static size_t n_blocks(const struct mew_live *live)
@@ -164,6 +182,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_block_comes_back_as_it_was_put_in_and_only_once),
+		cmocka_unit_test(a_block_takes_the_place_of_one_at_the_same_address),
 		cmocka_unit_test(removal_keeps_every_other_block),
 		cmocka_unit_test(the_table_grows_and_keeps_all_blocks),
 		cmocka_unit_test(without_memory_it_fills_up_and_then_refuses),
