@@ -40,6 +40,7 @@ struct mew_binary {
 	struct mew_map found;     /* vaddr -> struct mew_found * */
 	struct mew_map functions; /* address of a DIE -> struct mew_function *, 0: no name */
 	const struct mew_function *none;
+	bool split_clones;
 	enum mew_symbol_lack lack; /* of the whole file */
 	enum mew_symbol_lack said; /* of the last look-up that lacked something */
 	uint64_t n_poor;           /* such look-ups */
@@ -203,7 +204,8 @@ static int read_file(struct mew_binary *b, const struct mew_module *module)
 	return rc;
 }
 
-struct mew_binary *mew_binary_open(const struct mew_module *module, struct mew_function_pool *pool)
+struct mew_binary *mew_binary_open(const struct mew_module *module, struct mew_function_pool *pool,
+				   int split_clones)
 {
 	struct mew_binary *b = calloc(1, sizeof(*b));
 
@@ -211,6 +213,7 @@ struct mew_binary *mew_binary_open(const struct mew_module *module, struct mew_f
 		return NULL;
 	b->own.fd = b->debug.fd = -1;
 	b->pool = pool;
+	b->split_clones = split_clones != 0;
 	mew_map_init(&b->found);
 	mew_map_init(&b->functions);
 	b->path = strdup(module->path);
@@ -316,6 +319,28 @@ static int die_function(struct mew_binary *b, Dwarf_Die *die, const char *linkag
 	return rc;
 }
 
+/* The function f, or the piece or copy of it that the symbol e names: "f [clone .cold]", as
+ * c++filt(1) has it. NULL without memory. */
+static const struct mew_function *piece_of(struct mew_binary *b, const struct mew_function *f,
+					   const struct mew_symtab_entry *e)
+{
+	size_t len = b->split_clones && e ? mew_linkage_length(e->linkage) : 0, more;
+	struct mew_buffer name = MEW_BUFFER_INIT;
+	struct mew_function piece = *f;
+
+	more = len ? strcspn(e->linkage + len, "@") : 0;
+	if (!more)
+		return f;
+	f = NULL;
+	mew_buffer_printf(&name, "%s [clone %.*s]", piece.name, (int)more, e->linkage + len);
+	piece.name = name.data;
+	piece.linkage = mew_strings_intern(&b->pool->strings, e->linkage, len + more);
+	if (!name.error && piece.linkage)
+		f = mew_function_intern(b->pool, &piece);
+	mew_buffer_done(&name);
+	return f;
+}
+
 /* ---- look-ups ---- */
 
 struct mew_found *mew_found_new(struct mew_function_pool *pool, unsigned n)
@@ -355,6 +380,11 @@ static struct mew_found *look_up_dwarf(struct mew_binary *b, const struct mew_dw
 			linkage = mangled(b, e);
 		if (die_function(b, &die, linkage, &function))
 			return NULL;
+		if (function && i + 1 == chain->n) {
+			function = piece_of(b, function, e);
+			if (!function)
+				return NULL;
+		}
 		/* An inlined function without a name: its code is its caller's. */
 		if (function)
 			f->frames[n++] = (struct mew_symbol_frame){function, line, 1};
@@ -389,6 +419,8 @@ static struct mew_found *look_up(struct mew_binary *b, uint64_t vaddr)
 	if (!e && !b->none)
 		b->none = mew_function_nameless(b->pool, mew_function_base(b->path), b->path);
 	function = e ? symbol_function(b, e) : b->none;
+	if (function && e)
+		function = piece_of(b, function, e);
 	f = function ? mew_found_new(b->pool, 1) : NULL;
 	if (f) {
 		f->frames[0] = (struct mew_symbol_frame){function, chain.line, 0};

@@ -23,9 +23,11 @@ struct mew_binary;
 /*
  * The file of the module, opened by its descriptor, which stays the module's. When it is no longer
  * the file that was mapped, or none can be read, all that is known of an address is the module.
- * pool is borrowed and must outlive it. NULL only without memory.
+ * pool is borrowed and must outlive it. split_clones: as for mew_symbols_split_clones. NULL only
+ * without memory.
  */
-struct mew_binary *mew_binary_open(const struct mew_module *module, struct mew_function_pool *pool);
+struct mew_binary *mew_binary_open(const struct mew_module *module, struct mew_function_pool *pool,
+				   int split_clones);
 void mew_binary_free(struct mew_binary *b);
 
 /* Whether b is what mew_binary_open(module) would give. */

@@ -16,6 +16,7 @@ static struct {
 	struct mew_function_pool pool;
 	struct mew_binary **binaries; /* owned, each */
 	size_t n, cap;
+	int split_clones;
 } known;
 
 struct mew_symbols {
@@ -28,6 +29,11 @@ struct mew_symbols {
 	struct mew_perf_map map;
 	struct mew_map nameless; /* pc outside of files -> struct mew_found * */
 };
+
+void mew_symbols_split_clones(int on)
+{
+	known.split_clones = on;
+}
 
 void mew_symbols_forget(void)
 {
@@ -52,7 +58,7 @@ static struct mew_binary *find_binary(const struct mew_module *module)
 	}
 	if (MEW_ARRAY_PUSH(known.binaries, known.n, known.cap))
 		return NULL;
-	known.binaries[known.n] = mew_binary_open(module, &known.pool);
+	known.binaries[known.n] = mew_binary_open(module, &known.pool, known.split_clones);
 	return known.binaries[known.n] ? known.binaries[known.n++] : NULL;
 }
 

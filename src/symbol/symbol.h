@@ -58,6 +58,11 @@ typedef void (*mew_symbols_lack_fn)(void *arg, const char *path, enum mew_symbol
 				    uint64_t n_lookups);
 void mew_symbols_lacks(mew_symbols_lack_fn fn, void *arg);
 
+/* Whether the pieces and copies that compilers make of a function (.cold, .part.0, .constprop.0,
+ * .isra.0, .llvm.1) are functions of their own: "f [clone .cold]". Of files that are not known yet.
+ */
+void mew_symbols_split_clones(int on);
+
 /* Frees what is known of files. No struct mew_symbols may be left. */
 void mew_symbols_forget(void);
 

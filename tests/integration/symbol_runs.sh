@@ -98,4 +98,25 @@ grep -q work out.csv || fail 'no work' out.csv
 grep -q "libwork.so' has no debug info" err && fail 'split debug info is none' err
 pass 'missing .dwo files are said, once'
 
+# ---- pieces of functions ----
+
+cat >piece.c <<'END'
+__attribute__((noinline)) int work(unsigned n) __asm__("work.part.0");
+END
+cat work.c >>piece.c
+cat >>piece.c <<'END'
+int main(void)
+{
+	return work(300000000) - 1;
+}
+END
+for options in -g -g0; do
+	"$CC" $options -O1 -o piece piece.c 2>err || broken 'cannot build piece'
+	cpu ./piece
+	grep -q ',work,' out || fail "$options: a piece is not its function" out
+	cpu --split-clones ./piece
+	grep -qF ',work [clone .part.0],' out || fail "$options: a piece is not apart" out
+done
+pass 'a piece belongs to its function, or is apart on request'
+
 echo "1..$mew_count"

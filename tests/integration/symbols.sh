@@ -93,6 +93,13 @@ if [ -n "$cold" ]; then
 	[ "$(cut -f 2,3 out | grep c_function | sort -u | wc -l)" -eq 1 ] ||
 		fail 'a cold part is another symbol' out
 	pass 'a cold part belongs to its function'
+	for file in prog bare; do
+		run 0 "$symbolise" --split-clones $file "$(address '^c_function$' prog)" "$cold"
+		grep -q "${tab}c_function${tab}" out || fail 'the function of a cold part' out
+		grep -q "^0x0*$(echo "$cold" | sed 's/^0*//')${tab}c_function\.cold${tab}c_function \[clone \.cold\]${tab}" out ||
+			fail 'a cold part is not apart' out
+	done
+	pass 'a cold part is a function of its own on request'
 fi
 
 if command -v addr2line >/dev/null; then

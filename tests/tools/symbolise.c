@@ -4,7 +4,8 @@
  * none is given), as mew-perf names them, innermost first, a line each:
  *	vaddr <TAB> linkage or - <TAB> name <TAB> file or - <TAB> declared at <TAB> line <TAB>
  *source Then, for each module that lacks something: poor <TAB> path <TAB> look-ups <TAB> what; and
- * time <TAB> ms. symbolise --described FILE [VADDR...]: the same, described as tables do.
+ * time <TAB> ms. symbolise --described FILE [VADDR...]: the same, described as tables do;
+ * symbolise --split-clones FILE [VADDR...]: with the pieces of functions apart.
  */
 #include "config.h"
 
@@ -117,7 +118,8 @@ int main(int argc, char **argv)
 {
 	bool described = argc > 1 && !strcmp(argv[1], "--described");
 	const char *after = argc > 2 && !strcmp(argv[1], "--after") ? argv[2] : NULL;
-	int skip = described ? 1 : after ? 2 : 0;
+	bool split = argc > 1 && !strcmp(argv[1], "--split-clones");
+	int skip = described || split ? 1 : after ? 2 : 0;
 	struct mew_error error = {0};
 	struct mew_modules *modules;
 	struct mew_symbols *symbols;
@@ -135,6 +137,7 @@ int main(int argc, char **argv)
 	}
 	if (after && system(after))
 		return 99;
+	mew_symbols_split_clones(split);
 	start = now_ms();
 	symbols = mew_symbols_new(modules, &error);
 	if (!symbols)

@@ -250,6 +250,14 @@ static int set_debuginfod(struct mew_options *o, const char *value, struct mew_e
 	return 0;
 }
 
+static int set_split_clones(struct mew_options *o, const char *value, struct mew_error *error)
+{
+	(void)value;
+	(void)error;
+	o->split_clones = 1;
+	return 0;
+}
+
 static int set_color(struct mew_options *o, const char *value, struct mew_error *error)
 {
 	static const int colours[] = {-1, 1, 0};
@@ -374,6 +382,10 @@ const struct mew_option mew_option_debuginfod = {
 	.optional = 1,
 	.help = "ask these servers for debug files; default $DEBUGINFOD_URLS",
 	.set = set_debuginfod};
+const struct mew_option mew_option_split_clones = {
+	.name = "split-clones",
+	.help = "show .cold, .part, .constprop and .isra pieces apart from their functions",
+	.set = set_split_clones};
 const struct mew_option mew_option_wide = {.letter = 'w',
 					   .name = "wide",
 					   .help = "every column, nothing shortened, as in a pipe",

@@ -54,6 +54,7 @@ struct mew_options {
 
 	/* symbols */
 	const char *debuginfod; /* servers to ask; NULL: none */
+	int split_clones;
 
 	/* manner */
 	int quiet, verbose, wide;
@@ -89,7 +90,7 @@ extern const struct mew_option mew_option_usable, mew_option_thread, mew_option_
 	mew_option_mmap;
 extern const struct mew_option mew_option_output, mew_option_format, mew_option_csv,
 	mew_option_table;
-extern const struct mew_option mew_option_debuginfod;
+extern const struct mew_option mew_option_debuginfod, mew_option_split_clones;
 extern const struct mew_option mew_option_db, mew_option_no_db, mew_option_tag;
 extern const struct mew_option mew_option_wide, mew_option_color, mew_option_quiet,
 	mew_option_verbose, mew_option_help, mew_option_version;

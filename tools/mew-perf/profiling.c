@@ -11,6 +11,7 @@
 #include "profiling.h"
 #include "say.h"
 #include "symbol/debuginfod.h"
+#include "symbol/symbol.h"
 
 static const char *const kind_names[] = {[MEW_SESSION_CPU] = "cpu", [MEW_SESSION_HEAP] = "mem"};
 
@@ -87,6 +88,7 @@ int mew_profiling_open(struct mew_profiling *p, const struct mew_options *o, int
 			mew_buffer_puts(&p->command, "-- ");
 		mew_text_quote(&p->command, argv[i]);
 	}
+	mew_symbols_split_clones(o->split_clones);
 	status = find_program(p);
 	if (!status)
 		status = ask_debuginfod(o);
