@@ -11,6 +11,9 @@ mkdir bin || broken "no folder"
 ln -s "$MEW_PERF" bin/mew-perf
 cp "$MEW_BUILDDIR/tests/fixtures/odd_names" bench || broken "no fixture odd_names"
 : >results.csv
+mkdir 'a dir'
+cp bench 'a dir/my bench'
+: >'a dir/of its own.csv'
 
 # A program without the note of mew.h must not be started by a Tab.
 cat >other <<'END'
@@ -90,6 +93,15 @@ row 'mew-perf cpu ./ben' '' '[mew-perf][cpu][./bench]'
 row 'mew-perf list ./ben' '' '[mew-perf][list][./bench]'
 row 'mew-perf cpu -- ./ben' '' '[mew-perf][cpu][--][./bench]'
 row 'mew-perf cpu ./bench res' '' '[mew-perf][cpu][./bench][results.csv]'
+# Names with blanks: quoted as the word was begun.
+row 'mew-perf cpu -o a' '' '[mew-perf][cpu][-o][a dir/]'
+row 'mew-perf cpu -o a\ dir/of' '' '[mew-perf][cpu][-o][a dir/of its own.csv]'
+row 'mew-perf cpu --csv=a\ dir/of' '' '[mew-perf][cpu][--csv=a dir/of its own.csv]'
+row 'mew-perf report -d "a dir/of' '' '[mew-perf][report][-d][a dir/of its own.csv]'
+row "mew-perf cpu 'a dir/my" '' '[mew-perf][cpu][a dir/my bench]'
+row 'mew-perf cpu ./a\ dir/my' '' '[mew-perf][cpu][./a dir/my bench]'
+row 'mew-perf cpu -k so' ' a\ dir/my\ bench' '[mew-perf][cpu][-k][sort_ints/case:][a dir/my bench]'
+row 'mew-perf cpu -k so' ' "a dir/my bench"' '[mew-perf][cpu][-k][sort_ints/case:][a dir/my bench]'
 # Cases: of the program that stands behind the cursor.
 row 'mew-perf cpu -k so' ' ./bench' '[mew-perf][cpu][-k][sort_ints/case:][./bench]'
 row 'mew-perf cpu -k sort_ints/case:' ' ./bench' '[mew-perf][cpu][-k][sort_ints/case:][./bench]'

@@ -132,6 +132,8 @@ while [ $i -lt "$kills" ]; do
 	fi
 	gone "$engine: $who killed, try $i"
 	[ -f x.db ] || continue
+	# Killed while it made the recording, which is before the first case.
+	[ "$before" -gt 0 ] || sqlite3 x.db 'select count(*) from case_' >log 2>&1 || continue
 	[ "$(sqlite3 x.db 'pragma integrity_check')" = ok ] ||
 		fail "$engine: $who killed, try $i: the recording is damaged" err
 	# Killed while it was made, it is a file of nothing.
