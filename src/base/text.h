@@ -34,8 +34,8 @@ size_t mew_text_location(const char *s);
 
 /*
  * Appends s in at most `width` columns: whole, else without its location, else with each `<...>` as
- * `<>`, else with each `(...)` as `()` too, else with `...` in the middle, the end kept longer than the start. *ret_cut (may be NULL)
- * says whether more than the location is gone.
+ * `<>`, else with each `(...)` as `()` too, else with `...` in the middle, the end kept longer than
+ * the start. *ret_cut (may be NULL) says whether more than the location is gone.
  */
 int mew_text_shorten(struct mew_buffer *out, const char *s, size_t width, bool *ret_cut);
 
