@@ -135,7 +135,7 @@ static const char *entry_name(struct mew_session *s, const char *name)
 /* The session's stack for one frame of pcs below parent: the inlined functions are frames of their
  * own. */
 static uint32_t convert_frame(const struct mew_collect_node *n, struct mew_session *s,
-			      uint32_t parent, struct mew_symbols *symbols)
+			      uint32_t parent, struct mew_symbols *symbols, uint64_t time_ns)
 {
 	const struct mew_symbol_frame *frames;
 	unsigned n_frames = 0;
@@ -148,7 +148,7 @@ static uint32_t convert_frame(const struct mew_collect_node *n, struct mew_sessi
 
 		stack = f == UINT32_MAX ? f : mew_session_stack(s, stack, f, 0, 0);
 	}
-	frames = symbols ? mew_symbols_at(symbols, n->pc, !n->exact, 0, &n_frames) : NULL;
+	frames = symbols ? mew_symbols_at(symbols, n->pc, !n->exact, time_ns, &n_frames) : NULL;
 	if (symbols && !frames)
 		return UINT32_MAX;
 	if (!n_frames && stack != UINT32_MAX) {
@@ -185,8 +185,11 @@ uint32_t mew_collect_convert(const struct mew_collect *c, struct mew_session *s,
 		stack = map[node] - 1;
 	while (n-- > 0) {
 		const struct mew_collect_node *at = &c->nodes[chain[n]];
+		struct mew_symbols *of;
+		uint64_t time_ns = 0;
 
-		stack = convert_frame(at, s, stack, symbols(arg, at->group));
+		of = symbols(arg, at->group, &time_ns);
+		stack = convert_frame(at, s, stack, of, time_ns);
 		if (stack == UINT32_MAX)
 			return stack;
 		map[chain[n]] = stack + 1;

@@ -26,7 +26,7 @@ enum mew_collect_mark {
 struct mew_collect_node {
 	uint64_t pc;
 	uint32_t parent;
-	uint32_t group; /* whose symbols: index of the process image, 0 for a benchmark */
+	uint32_t group; /* whose symbols: the process image; of a benchmark, the epoch */
 	uint8_t exact;  /* 1: look up at pc, 0: a return address */
 	uint8_t mark;   /* enum mew_collect_mark */
 };
@@ -67,8 +67,10 @@ void mew_collect_settle(struct mew_collect *c, uint32_t thread, double weight_s)
 /* Forget all ticks and weights so far. */
 void mew_collect_forget(struct mew_collect *c);
 
-/* Symbols of a group; NULL: none. */
-typedef struct mew_symbols *(*mew_collect_symbols_fn)(void *arg, uint32_t group);
+/* Symbols of a group, and the time at which its pcs were there (0 as set before: now); NULL: none.
+ */
+typedef struct mew_symbols *(*mew_collect_symbols_fn)(void *arg, uint32_t group,
+						      uint64_t *ret_time_ns);
 
 /* Where the converted stack of node ends in the session: symbolises each node once. map: node ->
  * stack + 1 (0: not yet), n_nodes entries, zeroed by the caller at first. UINT32_MAX without

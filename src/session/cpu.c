@@ -328,10 +328,12 @@ static void end_case(struct cpu_case *k)
 	mew_memory_done(&k->window);
 }
 
-static struct mew_symbols *symbols_of(void *arg, uint32_t group)
+static struct mew_symbols *symbols_of(void *arg, uint32_t group, uint64_t *ret_time_ns)
 {
-	(void)group;
-	return ((struct cpu_case *)arg)->symbols;
+	struct cpu_case *k = arg;
+
+	*ret_time_ns = mew_modules_epoch_end(k->modules, group);
+	return k->symbols;
 }
 
 /* Samples into time: whole ticks so far; now so that they add up to the user time of the account.

@@ -231,7 +231,8 @@ static int take_sample(struct mew_drain *d, struct mew_drain_thread *t, const st
 		return -ENOMEM;
 	d->losses.cut += d->walk.end == MEW_WALK_CUT && r->stack_bytes == r->stack_asked;
 	d->losses.coroutines += mark == MEW_COLLECT_COROUTINE;
-	node = mew_collect_stack(&d->collect, 0, &d->walk, mark);
+	node = mew_collect_stack(&d->collect, mew_modules_epoch(d->modules, r->time_ns), &d->walk,
+				 mark);
 	if (node == UINT32_MAX || mew_collect_tick(&d->collect, (uint32_t)(t - d->threads), node,
 						   mark != MEW_COLLECT_BROKEN))
 		return -ENOMEM;
@@ -284,6 +285,18 @@ static void off_cpu(struct mew_drain *d, struct mew_drain_thread *t, uint64_t fr
 	t->off_paused_ns += mew_window_paused(d->window, t->slot, from, to, &forgotten);
 }
 
+static int add_module(struct mew_drain *d, const struct mew_record *r, struct mew_error *error)
+{
+	int err = mew_modules_add(d->modules, r->start, r->start + r->bytes, r->file_off, r->path,
+				  r->time_ns, error);
+
+	/* What found no room breaks its stacks, and is counted there. */
+	if (err != -ENOSPC)
+		return err;
+	d->losses.bad_records++;
+	return 0;
+}
+
 static int on_note(struct mew_drain *d, struct mew_drain_thread *t, const struct mew_record *r,
 		   struct mew_error *error)
 {
@@ -300,8 +313,7 @@ static int on_note(struct mew_drain *d, struct mew_drain_thread *t, const struct
 	case MEW_RECORD_MMAP:
 		if (!r->executable)
 			return 0;
-		return mew_modules_add(d->modules, r->start, r->start + r->bytes, r->file_off,
-				       r->path, r->time_ns, error);
+		return add_module(d, r, error);
 	case MEW_RECORD_FORK:
 		/* of any round: a pool that the warm-up starts runs in the sampled ones as well */
 		if (place(d, t, r->time_ns) == MEW_WINDOW_INSIDE) {

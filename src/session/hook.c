@@ -110,9 +110,10 @@ static uint32_t count_nodes(const struct mew_segment *s)
 	return n < MEW_SEGMENT_NODES ? n : MEW_SEGMENT_NODES;
 }
 
-static struct mew_symbols *symbols_of(void *arg, uint32_t group)
+static struct mew_symbols *symbols_of(void *arg, uint32_t group, uint64_t *ret_time_ns)
 {
 	(void)group;
+	(void)ret_time_ns;
 	return ((struct mew_hook *)arg)->symbols;
 }
 

@@ -75,10 +75,11 @@ uint32_t mew_images_find(const struct mew_images *l, uint32_t pid, uint64_t time
 	return UINT32_MAX;
 }
 
-struct mew_symbols *mew_images_symbols(void *arg, uint32_t image)
+struct mew_symbols *mew_images_symbols(void *arg, uint32_t image, uint64_t *ret_time_ns)
 {
 	struct mew_images *l = arg;
 
+	(void)ret_time_ns;
 	if (image >= l->n)
 		return NULL;
 	if (!l->images[image].symbols)

@@ -46,6 +46,6 @@ int mew_images_fork(struct mew_images *l, uint32_t pid, uint32_t parent, uint64_
 /* Index of the image that pid ran at time_ns; UINT32_MAX: not known. */
 uint32_t mew_images_find(const struct mew_images *l, uint32_t pid, uint64_t time_ns);
 /* For mew_collect_values: arg is the list. */
-struct mew_symbols *mew_images_symbols(void *arg, uint32_t image);
+struct mew_symbols *mew_images_symbols(void *arg, uint32_t image, uint64_t *ret_time_ns);
 
 #endif

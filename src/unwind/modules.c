@@ -20,6 +20,7 @@
 
 #define DELETED " (deleted)"
 #define NO_SLOT UINT32_MAX
+#define EPOCHS_MAX 4096 /* what is replaced more often is not told apart any more */
 #define ANONYMOUS_MAX (MEW_UNWIND_TABLE_MODULES / 2)
 
 /* A module with what is nobody else's business. */
@@ -46,6 +47,8 @@ struct mew_modules {
 	size_t n_modules, cap_modules;
 	struct mapping *mappings; /* owned; the newest last */
 	size_t n_mappings, cap_mappings;
+	uint64_t *epochs; /* owned; when each one but the first began, in order */
+	size_t n_epochs, cap_epochs;
 	uint64_t reading;
 	bool changed;  /* the generation is to be raised */
 	char proc[32]; /* "/proc/PID" of the maps read last; "" unknown */
@@ -103,6 +106,7 @@ void mew_modules_free(struct mew_modules *m)
 	}
 	free(m->modules);
 	free(m->mappings);
+	free(m->epochs);
 	free(m);
 }
 
@@ -330,13 +334,50 @@ static bool overlaps(const struct mew_modules *m, uint64_t start_pc, uint64_t en
 	return false;
 }
 
+/* Whether an entry after the one at `at` covers a part of the mapping: it would be found first. */
+static bool is_hidden(const struct mew_unwind_table *t, uint32_t at, const struct mew_mapping *m)
+{
+	uint32_t i;
+
+	for (i = at + 1; i < t->n_modules; i++) {
+		if (t->modules[i].start_pc < m->end_pc && t->modules[i].end_pc > m->start_pc)
+			return true;
+	}
+	return false;
+}
+
+/* A library that comes and goes comes back to the same place: its entry is still there. */
+static bool revive(struct mew_unwind_table *t, struct mapping *mapping, uint64_t base)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->n_modules; i++) {
+		struct mew_unwind_table_module *entry = &t->modules[i];
+
+		if (entry->end_pc || entry->start_pc != mapping->pub.start_pc ||
+		    entry->id != mapping->pub.module || entry->base != base)
+			continue;
+		if (is_hidden(t, i, &mapping->pub))
+			return false;
+		__atomic_store_n(&entry->end_pc, mapping->pub.end_pc, __ATOMIC_RELEASE);
+		mapping->slot = i;
+		return true;
+	}
+	return false;
+}
+
 /* A new entry of the table, complete before readers can see it. module NULL: code of no file. */
 static int publish(struct mew_modules *m, struct module *module, struct mapping *mapping)
 {
 	struct mew_unwind_table *t = m->table;
 	struct mew_unwind_table_module *entry;
+	uint64_t base = mapping->pub.load_bias;
 	int rc = 0;
 
+	if (module && module->file)
+		base += module->file->cfi.base_vaddr;
+	if (revive(t, mapping, base))
+		return 0;
 	if (t->n_modules >= MEW_UNWIND_TABLE_MODULES)
 		return -ENOSPC;
 	if (module)
@@ -345,11 +386,9 @@ static int publish(struct mew_modules *m, struct module *module, struct mapping 
 	*entry = (struct mew_unwind_table_module){
 		.start_pc = mapping->pub.start_pc,
 		.end_pc = mapping->pub.end_pc,
-		.base = mapping->pub.load_bias,
+		.base = base,
 		.id = mapping->pub.module,
 	};
-	if (module && module->file)
-		entry->base += module->file->cfi.base_vaddr;
 	if (module && module->rules_off) {
 		entry->rules_off = module->rules_off;
 		entry->saves_off = module->saves_off;
@@ -367,6 +406,28 @@ static int publish(struct mew_modules *m, struct module *module, struct mapping 
 static bool is_file(const char *path)
 {
 	return path[0] == '/' && strncmp(path, "//anon", 6) != 0;
+}
+
+/* The mapping is about to be added: whether it takes the place of other code. 0 or -ENOMEM. */
+static int begin_epoch(struct mew_modules *m, const struct mapping *new)
+{
+	bool replaces = false;
+	size_t i;
+
+	for (i = 0; i < m->n_mappings && !replaces; i++) {
+		const struct mew_mapping *old = &m->mappings[i].pub;
+
+		replaces = old->start_pc < new->pub.end_pc && old->end_pc > new->pub.start_pc &&
+			   (old->module != new->pub.module ||
+			    (old->module != UINT32_MAX && old->load_bias != new->pub.load_bias));
+	}
+	if (!replaces || m->n_epochs == EPOCHS_MAX ||
+	    (m->n_epochs && new->pub.from_ns <= m->epochs[m->n_epochs - 1]))
+		return 0;
+	if (MEW_ARRAY_PUSH(m->epochs, m->n_epochs, m->cap_epochs))
+		return -ENOMEM;
+	m->epochs[m->n_epochs++] = new->pub.from_ns;
+	return 0;
 }
 
 /* Adds w unless it is known. 0, or negative errno; after -ENOSPC it is there without rules. */
@@ -410,7 +471,7 @@ static int add_mapping(struct mew_modules *m, const struct wanted *w)
 		old->seen = m->reading;
 		return 0;
 	}
-	if (MEW_ARRAY_PUSH(m->mappings, m->n_mappings, m->cap_mappings))
+	if (MEW_ARRAY_PUSH(m->mappings, m->n_mappings, m->cap_mappings) || begin_epoch(m, &new))
 		return -ENOMEM;
 	/* Generated code may come and go for ever: it must leave room for files. */
 	if (module || m->table->n_modules < ANONYMOUS_MAX)
@@ -563,6 +624,20 @@ const struct mew_mapping *mew_modules_find(const struct mew_modules *m, uint64_t
 			best = mapping;
 	}
 	return best;
+}
+
+uint32_t mew_modules_epoch(const struct mew_modules *m, uint64_t time_ns)
+{
+	size_t n = m->n_epochs;
+
+	while (n && m->epochs[n - 1] > time_ns)
+		n--;
+	return (uint32_t)n;
+}
+
+uint64_t mew_modules_epoch_end(const struct mew_modules *m, uint32_t epoch)
+{
+	return epoch < m->n_epochs ? m->epochs[epoch] - 1 : 0;
 }
 
 const struct mew_module *mew_modules_get(const struct mew_modules *m, uint32_t id)

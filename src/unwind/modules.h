@@ -63,6 +63,13 @@ const struct mew_unwind_table *mew_modules_table(const struct mew_modules *m);
  * change. */
 const struct mew_mapping *mew_modules_find(const struct mew_modules *m, uint64_t pc,
 					   uint64_t time_ns);
+/*
+ * Between two epochs, counted from 0, code was replaced by other code at the same place: pcs of
+ * different epochs are of different functions. The epoch at time_ns; and the last moment of an
+ * epoch, 0: it lasts.
+ */
+uint32_t mew_modules_epoch(const struct mew_modules *m, uint64_t time_ns);
+uint64_t mew_modules_epoch_end(const struct mew_modules *m, uint32_t epoch);
 const struct mew_module *mew_modules_get(const struct mew_modules *m, uint32_t id);
 uint32_t mew_modules_count(const struct mew_modules *m);
 

@@ -14,6 +14,18 @@ if grep -q '^SANITIZE_CFLAGS = -f' "$MEW_BUILDDIR/Makefile"; then
 fi
 bench=$MEW_BUILDDIR/tests/fixtures/stacks
 
+# library NAME TURNS: made alike but for its function's name and a number.
+library()
+{
+	echo "static volatile unsigned long sink;
+__attribute__((noinline)) static void $1_work(void)
+	{ for (unsigned i = 0; i < $2; i++) sink = sink * 3 + i; }
+void work(void) { $1_work(); sink++; }" >"$1.c"
+	"$CC" -O1 -g -shared -fPIC -o "$1.so" "$1.c" 2>err || broken "cannot build $1.so"
+}
+library first 3000000
+library second 1000000
+
 # below FILE TABLE CASE FUNCTION: how many samples or allocations of the case's leaf() came by it.
 below()
 {
@@ -27,7 +39,7 @@ below()
 			join function f on f.id = s.function where f.name = '$5')"
 }
 
-run 0 "$MEW_PERF" cpu --interval 1ms -n 3000 --stack-size 8192 -d c.db -o c.csv "$bench"
+run 0 "$MEW_PERF" cpu --interval 1ms -n 3000 --stack-size 8192 -k '-^replaced$' -d c.db -o c.csv "$bench"
 cp err cpu.err
 
 # whole CASE: its stacks reach the case; a sample or two may strike where nothing is set up.
@@ -77,8 +89,19 @@ n=$(sed -n 's/^mew-perf: deep: .* took \([0-9]*\) bytes of stack$/\1/p' cpu.err)
 holds "deep: as much was copied as can be" "${n:-65000} > 60000"
 holds "and what was measured before is forgotten" "$(cell c.csv medium truncated) == 0"
 
+# Samples in code that was replaced by other code at the same place have the names of their time.
+run 0 "$MEW_PERF" cpu --interval 1ms -n 60 -k '^replaced$' -d r.db -o r.csv "$bench"
+if grep -q 'different places' err; then
+	echo '# the libraries are at different places'
+else
+	first=$(below r.db samples cpu_stack replaced first_work)
+	second=$(below r.db samples cpu_stack replaced second_work)
+	holds "replaced code keeps its name" "$first + $second > 100 and
+		0.6 <= $first / ($first + $second) <= 0.9"
+fi
+
 # The heap hook walks the stack itself, not a copy.
-run 0 "$MEW_PERF" mem -n 50 -d m.db -o m.csv "$bench"
+run 0 "$MEW_PERF" mem -n 50 -k '-^replaced$' -d m.db -o m.csv "$bench"
 for case in deep medium frames handler altstack coroutine assembly jit; do
 	[ "$(uname -m)" = x86_64 ] || case $case in assembly | jit) continue ;; esac
 	case $case in

@@ -7,8 +7,9 @@
 
 #include "unit.h"
 
-static struct mew_symbols *no_symbols(void *arg, uint32_t group)
+static struct mew_symbols *no_symbols(void *arg, uint32_t group, uint64_t *ret_time_ns)
 {
+	(void)ret_time_ns;
 	(void)arg;
 	(void)group;
 	return NULL;

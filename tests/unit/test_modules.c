@@ -155,11 +155,43 @@ static void what_vanished_is_gone_from_the_table_but_still_found(void **state)
 	assert_int_equal(read_text(f, "1000-2000 r-xp 0 08:01 7 /nowhere/b\n"), 0);
 	assert_int_equal(f->table->modules[0].end_pc, 0);
 	assert_int_equal(mew_modules_find(f->modules, 0x100000, 0)->module, 0);
-	/* And it may come again. */
+	/* And it may come again: its entry is still there. */
 	assert_int_equal(read_text(f, self_line(f, 0x100000)), 0);
-	assert_int_equal(f->table->n_modules, 3);
-	assert_int_equal(f->table->modules[2].end_pc, 0x200000);
+	assert_int_equal(f->table->n_modules, 2);
+	assert_int_equal(f->table->modules[0].end_pc, 0x200000);
 	assert_int_equal(mew_modules_count(f->modules), 2);
+}
+
+static void an_entry_comes_back_only_where_nothing_newer_hides_it(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(mew_modules_add(f->modules, 0x1000, 0x3000, 0, "/nowhere/a", 1, NULL), 0);
+	assert_int_equal(mew_modules_add(f->modules, 0x1000, 0x5000, 0, "/nowhere/b", 2, NULL), 0);
+	assert_int_equal(f->table->modules[0].end_pc, 0);
+	assert_int_equal(mew_modules_add(f->modules, 0x1000, 0x3000, 0, "/nowhere/a", 3, NULL), 0);
+	assert_int_equal(f->table->n_modules, 3);
+	assert_int_equal(f->table->modules[0].end_pc, 0);
+	assert_int_equal(f->table->modules[2].end_pc, 0x3000);
+}
+
+static void replaced_code_begins_an_epoch(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(mew_modules_add(f->modules, 0x1000, 0x3000, 0, "/nowhere/a", 10, NULL), 0);
+	assert_int_equal(mew_modules_add(f->modules, 0x5000, 0x6000, 0, "/nowhere/c", 20, NULL), 0);
+	assert_int_equal(mew_modules_epoch(f->modules, 1000), 0);
+	assert_int_equal(mew_modules_epoch_end(f->modules, 0), 0);
+	assert_int_equal(mew_modules_add(f->modules, 0x1000, 0x3000, 0, "/nowhere/b", 100, NULL),
+			 0);
+	assert_int_equal(mew_modules_epoch(f->modules, 99), 0);
+	assert_int_equal(mew_modules_epoch(f->modules, 100), 1);
+	assert_int_equal(mew_modules_epoch_end(f->modules, 0), 99);
+	assert_int_equal(mew_modules_epoch_end(f->modules, 1), 0);
+	assert_string_equal(
+		mew_modules_get(f->modules, mew_modules_find(f->modules, 0x1000, 99)->module)->path,
+		"/nowhere/a");
 }
 
 static void a_later_mapping_replaces_what_it_overlaps_from_its_time_on(void **state)
@@ -239,6 +271,8 @@ int main(void)
 		TEST(only_executable_mappings_are_modules),
 		TEST(one_file_is_parsed_once_wherever_it_is_mapped),
 		TEST(the_generation_moves_with_changes_only),
+		TEST(an_entry_comes_back_only_where_nothing_newer_hides_it),
+		TEST(replaced_code_begins_an_epoch),
 		TEST(what_vanished_is_gone_from_the_table_but_still_found),
 		TEST(a_later_mapping_replaces_what_it_overlaps_from_its_time_on),
 		TEST(a_deleted_file_is_not_looked_for_under_its_old_name),
