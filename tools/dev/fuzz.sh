@@ -14,7 +14,7 @@ shift
 install_packages build test ci
 build=$dev_top/build/fuzz
 configure_in "$build" CC=clang CXX=clang++ --enable-fuzzing || die "configure failed"
-targets=$(make -s -C "$build" --no-print-directory list-fuzz)
+targets=$(make -s -C "$build" --no-print-directory list-fuzz | grep '^tests/fuzz/fuzz_')
 # shellcheck disable=SC2086 # the names hold no blanks
 build_in "$build" $targets || die "the targets do not build"
 rm -rf "$build/seeds"
