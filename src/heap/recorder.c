@@ -17,26 +17,10 @@
 #include "heap/mmap.h"
 #include "heap/real.h"
 #include "heap/tree.h"
-#include "unwind/trail.h"
-#include "unwind/walk.h"
-
-#define SCRATCHES 64u /* threads that walk at the same time */
 
 enum inside {
 	IN_REAL = 1,     /* in the real function: a call from there is a part of it */
 	IN_RECORDER = 2, /* in here: only a signal handler can call from there */
-};
-
-/* What a walk needs, too large for the stack of a program's thread. */
-struct scratch {
-	struct mew_lock lock; /* tried, never waited for */
-	uint32_t is_touched;
-	uint32_t leaf, leaf_entry; /* of the stack that the trail holds */
-	uint32_t n_deepest;        /* frames that any stack had */
-	struct mew_walk_cache cache;
-	struct mew_trail trail;
-	struct mew_walk_result walk;
-	char text[1024];
 };
 
 /* One process, one recorder. */
@@ -48,17 +32,13 @@ static struct {
 	int status;
 	struct mew_forkmark mark;
 	struct mew_client client;
-	struct mew_walk_root root;
 	struct mew_pages pages;
 	struct mew_tree tree;
 	struct mew_counters counters;
-	struct scratch *scratches;
+	struct mew_stacks stacks;
 	struct mew_lock maps_lock; /* of what is mapped; held across the real calls */
 	struct mew_pages maps_pages;
 	struct mew_mapped mapped;
-	uint32_t n_closed;      /* dlclose() since the tables were last asked for */
-	uint32_t n_slots;       /* given out to threads */
-	uint64_t scratch_bytes; /* touched */
 } recorder = {.status = -ENOTCONN};
 
 uint32_t mew_recorder_mode;
@@ -160,7 +140,7 @@ static void tell_own_bytes(void)
 			 __atomic_load_n(&recorder.maps_pages.n_bytes, __ATOMIC_RELAXED) +
 			 __atomic_load_n(&s->n_nodes, __ATOMIC_RELAXED) *
 				 (sizeof(s->nodes[0]) + sizeof(recorder.counters.nodes[0])) +
-			 __atomic_load_n(&recorder.scratch_bytes, __ATOMIC_RELAXED);
+			 __atomic_load_n(&recorder.stacks.bytes, __ATOMIC_RELAXED);
 
 	if (bytes != __atomic_load_n(&s->own_bytes, __ATOMIC_RELAXED))
 		__atomic_store_n(&s->own_bytes, bytes, __ATOMIC_RELAXED);
@@ -192,144 +172,18 @@ static void leave(struct mew_recorder_thread *t)
 	t->inside = 0;
 }
 
-/* ---- stacks ---- */
-
-static struct scratch *take_scratch(struct mew_recorder_thread *t)
-{
-	uint32_t slot;
-
-	if (!t->slot)
-		t->slot =
-			1 + __atomic_fetch_add(&recorder.n_slots, 1, __ATOMIC_RELAXED) % SCRATCHES;
-	for (slot = t->slot - 1;; slot = (slot + 1) % SCRATCHES) {
-		struct scratch *s = &recorder.scratches[slot];
-
-		if (!mew_lock_try(&s->lock))
-			continue;
-		if (!s->is_touched) {
-			s->is_touched = 1;
-			mew_lock_add(&recorder.scratch_bytes, sizeof(s->cache) + sizeof(s->text));
-		}
-		return s;
-	}
-}
-
-static void give_scratch(struct scratch *s)
-{
-	__atomic_store_n(&s->lock.word, 0, __ATOMIC_RELEASE);
-}
-
-/* So much of the scratch memory is touched for a stack of n frames. */
-static void touch(struct scratch *s, uint32_t n)
-{
-	const uint64_t frame_bytes = sizeof(s->trail.frames[0]) + sizeof(s->trail.steps[0]) +
-				     2 * sizeof(s->trail.words[0]) + sizeof(s->walk.pcs[0]);
-
-	if (n <= s->n_deepest)
-		return;
-	mew_lock_add(&recorder.scratch_bytes, (n - s->n_deepest) * frame_bytes);
-	s->n_deepest = n;
-}
-
-/* The leaf of the stack that the walk has found. */
-static uint32_t leaf_of_walk(struct scratch *s, uint32_t entry)
-{
-	const struct mew_walk_result *w = &s->walk;
-	int is_whole = w->end <= MEW_WALK_ZERO;
-	struct mew_tree_key key = {.parent = MEW_TREE_ROOT};
-
-	touch(s, w->n_frames);
-	for (uint32_t i = w->n_frames; i-- > 0;) {
-		/* Addresses in the tree are looked up at pc - 1. */
-		key.pc = w->pcs[i] + ((w->exact[i / 64] >> (i % 64)) & 1);
-		if (i == 0) {
-			key.flags = is_whole ? MEW_NODE_ROOTED
-					     : (uint16_t)(MEW_NODE_BROKEN | w->end << MEW_NODE_WHY);
-			key.flags |= w->n_by_fp ? MEW_NODE_BY_FP : 0;
-			key.entry = (uint16_t)entry;
-		}
-		key.parent = mew_tree_child(&recorder.tree, &key);
-	}
-	return key.parent;
-}
-
-/* Whose stack is walked. */
-struct walked {
-	struct mew_recorder_thread *thread;
-	struct scratch *scratch;
-};
-
-static uint64_t end_of(void *arg, uint64_t sp)
-{
-	struct walked *w = arg;
-
-	return mew_stack_end(&w->thread->stack, sp, (uint64_t)(uintptr_t)__builtin_thread_pointer(),
-			     w->scratch->text, sizeof(w->scratch->text));
-}
-
-/* The leaf of the stack that the trail has found, whose frames are all return addresses. */
-static uint32_t leaf_of_trail(struct scratch *s, uint32_t entry)
-{
-	struct mew_trail *trail = &s->trail;
-	uint32_t n = trail->n_frames - 1;
-	struct mew_tree_key key = {.parent = MEW_TREE_ROOT};
-
-	if (!trail->n_steps && s->leaf_entry == entry)
-		return s->leaf;
-	touch(s, trail->n_frames);
-	for (; trail->n_tagged < n; trail->n_tagged++) {
-		key.parent =
-			trail->n_tagged ? trail->frames[trail->n_tagged - 1].tag : MEW_TREE_ROOT;
-		key.pc = trail->frames[trail->n_tagged].pc;
-		trail->frames[trail->n_tagged].tag = mew_tree_child(&recorder.tree, &key);
-	}
-	key.parent = n ? trail->frames[n - 1].tag : MEW_TREE_ROOT;
-	key.pc = trail->frames[n].pc;
-	key.flags = MEW_NODE_ROOTED;
-	key.entry = (uint16_t)entry;
-	s->leaf_entry = entry;
-	s->leaf = mew_tree_child(&recorder.tree, &key);
-	return s->leaf;
-}
-
-static uint32_t walk(struct mew_recorder_thread *t, struct scratch *s,
-		     const struct mew_recorder_caller *caller, uint32_t entry)
-{
-	struct mew_walk_start start = {
-		.pc = caller->pc, .sp = caller->sp, .fp = caller->fp, .pc_is_return = 1};
-	struct walked on = {t, s};
-	struct mew_walk_stack stack = {.lo = caller->sp, .end_of = end_of, .arg = &on};
-	struct mew_walk_result *w = &s->walk;
-
-	stack.hi = end_of(&on, caller->sp);
-	/* What was unloaded may have been replaced at the same place: its rules would lead astray,
-	 * and to something that looks like a stack. */
-	if (__atomic_load_n(&recorder.n_closed, __ATOMIC_RELAXED) &&
-	    __atomic_exchange_n(&recorder.n_closed, 0, __ATOMIC_RELAXED))
-		mew_client_refresh(&recorder.client, caller->pc);
-	if (mew_trail_walk(&s->trail, recorder.client.table,
-			   mew_client_table_bytes(&recorder.client), &start, &stack, &recorder.root,
-			   &s->cache))
-		return leaf_of_trail(s, entry);
-	do {
-		mew_walk(recorder.client.table, mew_client_table_bytes(&recorder.client), &start,
-			 &stack, &recorder.root, &s->cache, w);
-	} while (w->end > MEW_WALK_ZERO && w->end != MEW_WALK_DEEP &&
-		 mew_client_ask(&recorder.client, w->broke_at));
-	return leaf_of_walk(s, entry);
-}
-
 /* ---- events ---- */
 
 /* A call in the window gave bytes at p; it may have taken old. */
 static void record(struct mew_recorder_thread *t, const struct mew_recorder_caller *caller,
 		   uint32_t entry, const struct mew_live_block *old, const void *p, size_t bytes)
 {
-	struct scratch *s = take_scratch(t);
+	struct mew_walk_start start = {
+		.pc = caller->pc, .sp = caller->sp, .fp = caller->fp, .pc_is_return = 1};
 	uint32_t node, inside;
 
 	mew_live_expect(&recorder.counters.live, (uint64_t)(uintptr_t)p);
-	node = walk(t, s, caller, entry);
+	node = mew_stacks_leaf(&recorder.stacks, &t->stacks, &start, entry);
 	inside = lock_block(t, p);
 
 	if (is_in(t, MEW_GATE_WINDOW))
@@ -339,7 +193,6 @@ static void record(struct mew_recorder_thread *t, const struct mew_recorder_call
 		mew_counters_untrack(&recorder.counters, old);
 	unlock_block(t, p, inside);
 	tell_own_bytes();
-	give_scratch(s);
 }
 
 static void record_outside(struct mew_recorder_thread *t, const struct mew_live_block *old,
@@ -489,7 +342,7 @@ void mew_recorder_maps_end(void)
 
 void mew_recorder_closed(void)
 {
-	__atomic_fetch_add(&recorder.n_closed, 1, __ATOMIC_RELAXED);
+	mew_stacks_unloaded(&recorder.stacks);
 }
 
 /* ---- gate ---- */
@@ -517,7 +370,7 @@ static void gate_prepare(uintptr_t root_lo, uintptr_t root_hi)
 
 	if (!is_on())
 		return;
-	recorder.root = (struct mew_walk_root){.lo = root_lo, .hi = root_hi};
+	recorder.stacks.root = (struct mew_walk_root){.lo = root_lo, .hi = root_hi};
 	t->inside = IN_RECORDER;
 	mew_client_refresh(&recorder.client, root_lo);
 	leave(t);
@@ -638,9 +491,9 @@ static int start(const char *path)
 				     (uint64_t)getauxval(AT_PAGESZ));
 	if (rc)
 		return rc;
-	recorder.scratches = recorder.pages.map(SCRATCHES * sizeof(*recorder.scratches));
-	if (!recorder.scratches)
-		return -ENOMEM;
+	rc = mew_stacks_init(&recorder.stacks, &recorder.client, &recorder.tree, &recorder.pages);
+	if (rc)
+		return rc;
 	rc = -pthread_atfork(NULL, mew_recorder_forked, NULL);
 	if (rc)
 		return rc;

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "heap/counters.h"
-#include "heap/stack.h"
+#include "heap/stacks.h"
 
 enum mew_recorder_mode {
 	MEW_RECORDER_CALLS = 1, /* allocations are recorded */
@@ -33,9 +33,8 @@ struct mew_recorder_thread {
 	uint32_t inside;   /* what that call is in: 0 none, else enum inside */
 	uint32_t paused;   /* serial of the window that its pause belongs to, 0: none */
 	uint32_t is_loops; /* it is one of those that run the loop; the main one of a program */
-	uint32_t slot;     /* 1 + its place in the scratch memory, 0: none yet */
 	struct mew_counters_thread counters;
-	struct mew_stack stack;
+	struct mew_stacks_thread stacks;
 };
 
 extern uint32_t mew_recorder_mode

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "heap/stacks.h"
+
+#include <errno.h>
+
+#include "heap/lock.h"
+#include "unwind/trail.h"
+
+#define SCRATCHES 64u /* threads that walk at the same time */
+
+/* What a walk needs, too large for the stack of a program's thread. */
+struct mew_stacks_scratch {
+	struct mew_lock lock; /* tried, never waited for */
+	uint32_t is_touched;
+	uint32_t leaf, leaf_entry; /* of the stack that the trail holds */
+	uint32_t n_deepest;        /* frames that any stack had */
+	struct mew_walk_cache cache;
+	struct mew_trail trail;
+	struct mew_walk_result walk;
+	char text[1024];
+};
+
+static struct mew_stacks_scratch *take_scratch(struct mew_stacks *stacks,
+					       struct mew_stacks_thread *t)
+{
+	uint32_t slot;
+
+	if (!t->slot)
+		t->slot = 1 + __atomic_fetch_add(&stacks->n_slots, 1, __ATOMIC_RELAXED) % SCRATCHES;
+	for (slot = t->slot - 1;; slot = (slot + 1) % SCRATCHES) {
+		struct mew_stacks_scratch *s = &stacks->scratches[slot];
+
+		if (!mew_lock_try(&s->lock))
+			continue;
+		if (!s->is_touched) {
+			s->is_touched = 1;
+			mew_lock_add(&stacks->bytes, sizeof(s->cache) + sizeof(s->text));
+		}
+		return s;
+	}
+}
+
+static void give_scratch(struct mew_stacks_scratch *s)
+{
+	__atomic_store_n(&s->lock.word, 0, __ATOMIC_RELEASE);
+}
+
+/* So much of the scratch memory is touched for a stack of n frames. */
+static void touch(struct mew_stacks *stacks, struct mew_stacks_scratch *s, uint32_t n)
+{
+	const uint64_t frame_bytes = sizeof(s->trail.frames[0]) + sizeof(s->trail.steps[0]) +
+				     2 * sizeof(s->trail.words[0]) + sizeof(s->walk.pcs[0]);
+
+	if (n <= s->n_deepest)
+		return;
+	mew_lock_add(&stacks->bytes, (n - s->n_deepest) * frame_bytes);
+	s->n_deepest = n;
+}
+
+/* The leaf of the stack that the walk has found. */
+static uint32_t leaf_of_walk(struct mew_stacks *stacks, struct mew_stacks_scratch *s,
+			     uint32_t entry)
+{
+	const struct mew_walk_result *w = &s->walk;
+	int is_whole = w->end <= MEW_WALK_ZERO;
+	struct mew_tree_key key = {.parent = MEW_TREE_ROOT};
+
+	touch(stacks, s, w->n_frames);
+	for (uint32_t i = w->n_frames; i-- > 0;) {
+		/* Addresses in the tree are looked up at pc - 1. */
+		key.pc = w->pcs[i] + ((w->exact[i / 64] >> (i % 64)) & 1);
+		if (i == 0) {
+			key.flags = is_whole ? MEW_NODE_ROOTED
+					     : (uint16_t)(MEW_NODE_BROKEN | w->end << MEW_NODE_WHY);
+			key.flags |= w->n_by_fp ? MEW_NODE_BY_FP : 0;
+			key.entry = (uint16_t)entry;
+		}
+		key.parent = mew_tree_child(stacks->tree, &key);
+	}
+	return key.parent;
+}
+
+/* Whose stack is walked. */
+struct walked {
+	struct mew_stacks_thread *thread;
+	struct mew_stacks_scratch *scratch;
+};
+
+static uint64_t end_of(void *arg, uint64_t sp)
+{
+	struct walked *w = arg;
+
+	return mew_stack_end(&w->thread->stack, sp, (uint64_t)(uintptr_t)__builtin_thread_pointer(),
+			     w->scratch->text, sizeof(w->scratch->text));
+}
+
+/* The leaf of the stack that the trail has found, whose frames are all return addresses. */
+static uint32_t leaf_of_trail(struct mew_stacks *stacks, struct mew_stacks_scratch *s,
+			      uint32_t entry)
+{
+	struct mew_trail *trail = &s->trail;
+	uint32_t n = trail->n_frames - 1;
+	struct mew_tree_key key = {.parent = MEW_TREE_ROOT};
+
+	if (!trail->n_steps && s->leaf_entry == entry)
+		return s->leaf;
+	touch(stacks, s, trail->n_frames);
+	for (; trail->n_tagged < n; trail->n_tagged++) {
+		key.parent =
+			trail->n_tagged ? trail->frames[trail->n_tagged - 1].tag : MEW_TREE_ROOT;
+		key.pc = trail->frames[trail->n_tagged].pc;
+		trail->frames[trail->n_tagged].tag = mew_tree_child(stacks->tree, &key);
+	}
+	key.parent = n ? trail->frames[n - 1].tag : MEW_TREE_ROOT;
+	key.pc = trail->frames[n].pc;
+	key.flags = MEW_NODE_ROOTED;
+	key.entry = (uint16_t)entry;
+	s->leaf_entry = entry;
+	s->leaf = mew_tree_child(stacks->tree, &key);
+	return s->leaf;
+}
+
+static uint32_t walk(struct mew_stacks *stacks, struct mew_stacks_thread *t,
+		     struct mew_stacks_scratch *s, const struct mew_walk_start *start,
+		     uint32_t entry)
+{
+	struct mew_client *client = stacks->client;
+	struct walked on = {t, s};
+	struct mew_walk_stack stack = {.lo = start->sp, .end_of = end_of, .arg = &on};
+	struct mew_walk_result *w = &s->walk;
+
+	stack.hi = end_of(&on, start->sp);
+	/* What was unloaded may have been replaced at the same place: its rules would lead astray,
+	 * and to something that looks like a stack. */
+	if (__atomic_load_n(&stacks->n_unloaded, __ATOMIC_RELAXED) &&
+	    __atomic_exchange_n(&stacks->n_unloaded, 0, __ATOMIC_RELAXED))
+		mew_client_refresh(client, start->pc);
+	if (mew_trail_walk(&s->trail, client->table, mew_client_table_bytes(client), start, &stack,
+			   &stacks->root, &s->cache))
+		return leaf_of_trail(stacks, s, entry);
+	do {
+		mew_walk(client->table, mew_client_table_bytes(client), start, &stack,
+			 &stacks->root, &s->cache, w);
+	} while (w->end > MEW_WALK_ZERO && w->end != MEW_WALK_DEEP &&
+		 mew_client_ask(client, w->broke_at));
+	return leaf_of_walk(stacks, s, entry);
+}
+
+int mew_stacks_init(struct mew_stacks *stacks, struct mew_client *client, struct mew_tree *tree,
+		    const struct mew_pages *pages)
+{
+	stacks->client = client;
+	stacks->tree = tree;
+	stacks->scratches = pages->map(SCRATCHES * sizeof(*stacks->scratches));
+	return stacks->scratches ? 0 : -ENOMEM;
+}
+
+uint32_t mew_stacks_leaf(struct mew_stacks *stacks, struct mew_stacks_thread *t,
+			 const struct mew_walk_start *start, uint32_t entry)
+{
+	struct mew_stacks_scratch *s = take_scratch(stacks, t);
+	uint32_t leaf = walk(stacks, t, s, start, entry);
+
+	give_scratch(s);
+	return leaf;
+}
+
+void mew_stacks_unloaded(struct mew_stacks *stacks)
+{
+	__atomic_fetch_add(&stacks->n_unloaded, 1, __ATOMIC_RELAXED);
+}
