@@ -5,7 +5,7 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 
 #include "channel/forkmark.h"
@@ -502,11 +502,28 @@ static int start(const char *path)
 	return 0;
 }
 
-static __attribute__((constructor)) void construct(void)
+/*
+ * The library is linked with -z initfirst: what the constructors of others allocate is the
+ * program's. The C library's own comes later too, so that getenv() finds nothing yet; but glibc
+ * hands constructors what main() gets.
+ */
+static const char *socket_path(char **environment)
 {
-	const char *path = getenv(MEW_SOCKET_ENV);
+	size_t n = strlen(MEW_SOCKET_ENV);
+
+	for (; environment && *environment; environment++)
+		if (!strncmp(*environment, MEW_SOCKET_ENV, n) && (*environment)[n] == '=')
+			return *environment + n + 1;
+	return NULL;
+}
+
+static __attribute__((constructor)) void construct(int argc, char **argv, char **environment)
+{
+	const char *path = socket_path(environment);
 	int saved = errno;
 
+	(void)argc;
+	(void)argv;
 	mew_real_find();
 	mew_mmap_find();
 	mew_child_find();

@@ -32,6 +32,22 @@ whole spawn 'exit 0' images 1 refused 1 forked 1
 whole exec 'exit 0' images 2
 grep -qx 'allocated_bytes 7' figures || fail "what came before exec is lost" figures
 pass "both images of an exec are told"
+
+# What libraries allocate when they are loaded is the program's.
+echo '#include <stdlib.h>
+static void *volatile kept;
+__attribute__((constructor)) static void early(void) { kept = malloc(11); }
+void *early_kept(void);
+void *early_kept(void) { return kept; }' >early.c
+echo 'void *early_kept(void);
+int main(void) { return !early_kept(); }' >early_main.c
+# shellcheck disable=SC2086
+$CC -O1 -fno-builtin -shared -fPIC -o libearly.so early.c || broken "cannot build a library"
+# shellcheck disable=SC2086
+$CC -O1 -o early early_main.c -L. -learly -Wl,-rpath,"$mew_dir" || broken "cannot build its program"
+under -w ./early
+figures "a library's constructor" ended 'exit 0' total_allocations 1 allocated_bytes 11 held_bytes 11 lost 0
+
 # pthread_create takes a block for the thread's descriptor.
 under -w "$fixtures/heap_whole" late
 figures "a thread that outlives main" ended 'exit 0' n_threads 2 lost 0 broken 0 sums 'add up'
