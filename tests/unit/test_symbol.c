@@ -8,6 +8,7 @@
 #include "unit.h"
 #include "unwind/table.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -130,6 +131,26 @@ static int name_of(uint64_t pc, void *space, size_t bytes, char *ret_name, size_
 	return rc;
 }
 
+static void a_function_of_the_vdso_has_its_name(void **state)
+{
+	size_t bytes = sizeof(struct mew_unwind_table) + (16u << 20);
+	void *vdso = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD), *space, *pc = NULL;
+	char name[64] = "";
+
+	(void)state;
+#if defined(__x86_64__)
+	pc = vdso ? dlsym(vdso, "__vdso_clock_gettime") : NULL;
+#else
+	pc = vdso ? dlsym(vdso, "__kernel_clock_gettime") : NULL;
+#endif
+	if (!pc)
+		return; /* valgrind hides it */
+	space = calloc(1, bytes);
+	assert_int_equal(name_of((uintptr_t)pc, space, bytes, name, sizeof(name)), 0);
+	assert_non_null(strstr(name, "clock_gettime"));
+	free(space);
+}
+
 static void without_memory_nothing_is_named_and_nothing_breaks(void **state)
 {
 	size_t bytes = sizeof(struct mew_unwind_table) + (16u << 20);
@@ -163,6 +184,7 @@ int main(void)
 		cmocka_unit_test(a_function_is_described_by_its_file_else_by_its_module),
 		cmocka_unit_test(
 			what_lies_nowhere_is_unknown_and_what_cannot_be_read_is_its_module),
+		cmocka_unit_test(a_function_of_the_vdso_has_its_name),
 		cmocka_unit_test(without_memory_nothing_is_named_and_nothing_breaks),
 	};
 

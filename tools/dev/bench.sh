@@ -499,13 +499,23 @@ side_perf()
 		--call-graph "$graph" && perf "$@" -i "$work/perf.data" >/dev/null && spun "$work/perf.data"
 }
 
+# side_count: the samples of a short run.
+side_count()
+{
+	# shellcheck disable=SC2086 # words
+	"$mew_perf" cpu --no-db -q -e cpu-clock:u -c "$side_period_ns" --csv="$work/csv" \
+		$side_before "$side_trial" $side_after >&2 && cell "$work/csv" sample_count
+}
+
 # side_by_side ROUNDS: the program for as long as it takes for so many samples.
 side_by_side()
 {
-	side_n=$side_trial
-	side_run || return
-	side_n=$(awk -v n="$side_trial" -v ns="$((side_samples * side_period_ns))" \
-		'{ print int(n * ns / 1e9 / $1) + 1 }' "$work/spun")
+	n_samples=$(side_count)
+	if [ "${n_samples:-0}" -eq 0 ]; then
+		complain "$topic: no samples"
+		return
+	fi
+	side_n=$((side_trial * side_samples / n_samples))
 	begin "$topic: $side_samples samples, one each $((side_period_ns / 1000)) us of CPU time"
 	base 'no profiler' side_nothing
 	base 'mew-perf cpu' side_mew_perf
