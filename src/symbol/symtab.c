@@ -12,6 +12,8 @@
 #include "symbol/section.h"
 
 #define PLT_ENTRY_BYTES 16
+#define PLT_HEADER_ARM_BYTES 32
+#define PLT_ENTRY_ARM_LONG_BYTES 24
 #define LOOK_BACK_MAX 64 /* symbols that may lie inside the one that is looked for */
 
 /* Global names before local ones, functions before labels, few underscores before many. */
@@ -37,6 +39,14 @@ static int compare(const void *a, const void *b)
 	return strcmp(x->linkage, y->linkage);
 }
 
+/* ELF for the Arm 64-bit Architecture, mapping symbols: where code and data begin, nobody's names.
+ */
+static bool is_mapping(const GElf_Sym *sym, const char *name)
+{
+	return GELF_ST_TYPE(sym->st_info) == STT_NOTYPE && !sym->st_size && name[0] == '$' &&
+	       (name[1] == 'x' || name[1] == 'd') && (!name[2] || name[2] == '.');
+}
+
 /* Whether sym is code; *ret_limit is where its section ends. */
 static bool is_code(Elf *elf, const GElf_Sym *sym, const char *name, uint64_t *ret_limit)
 {
@@ -45,7 +55,7 @@ static bool is_code(Elf *elf, const GElf_Sym *sym, const char *name, uint64_t *r
 	Elf_Scn *scn;
 
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) || !name || !*name ||
-	    sym->st_shndx == SHN_UNDEF || sym->st_shndx >= SHN_LORESERVE)
+	    is_mapping(sym, name) || sym->st_shndx == SHN_UNDEF || sym->st_shndx >= SHN_LORESERVE)
 		return false;
 	scn = elf_getscn(elf, sym->st_shndx);
 	if (!scn || !gelf_getshdr(scn, &shdr) || !(shdr.sh_flags & SHF_EXECINSTR) ||
@@ -103,34 +113,56 @@ static int read_type(Elf *elf, unsigned type, struct mew_symtab *t)
 }
 
 /*
+ * Where the stubs of n relocations lie, and of what size they are. x86-64 psABI, Procedure Linkage
+ * Table: .plt has one entry before them, .plt.sec (with IBT) has none. ELF for the Arm 64-bit
+ * Architecture: a header of 32 bytes, and stubs of 16, or of 24 with a landing pad or a signature.
+ */
+static bool plt_layout(Elf *elf, const GElf_Ehdr *ehdr, uint64_t n, GElf_Shdr *plt,
+		       uint64_t *ret_at, uint64_t *ret_bytes)
+{
+	bool is_x86 = ehdr->e_machine == EM_X86_64;
+	bool is_sec = is_x86 && mew_section_named(elf, ".plt.sec", plt);
+
+	if ((!is_x86 && ehdr->e_machine != EM_AARCH64) ||
+	    (!is_sec && !mew_section_named(elf, ".plt", plt)))
+		return false;
+	*ret_bytes = PLT_ENTRY_BYTES;
+	*ret_at = plt->sh_addr;
+	if (is_x86) {
+		*ret_at += is_sec ? 0 : PLT_ENTRY_BYTES;
+		return true;
+	}
+	*ret_at += PLT_HEADER_ARM_BYTES;
+	if (n && plt->sh_size > PLT_HEADER_ARM_BYTES &&
+	    (plt->sh_size - PLT_HEADER_ARM_BYTES) / n >= PLT_ENTRY_ARM_LONG_BYTES)
+		*ret_bytes = PLT_ENTRY_ARM_LONG_BYTES;
+	return true;
+}
+
+/*
  * The stubs through which other modules are called have no symbols; each is taken for the function
- * that it leads to. x86-64 psABI, Procedure Linkage Table: stub i belongs to relocation i; .plt has
- * one entry before them, .plt.sec (with IBT) has none.
+ * that it leads to: stub i belongs to relocation i.
  */
 static int read_plt(Elf *elf, struct mew_symtab *t)
 {
 	GElf_Shdr rela, plt, dynsym;
 	Elf_Scn *rela_scn = mew_section_named(elf, ".rela.plt", &rela);
 	Elf_Data *data = rela_scn ? elf_getdata(rela_scn, NULL) : NULL, *symbols;
-	uint64_t at;
+	uint64_t at, bytes;
 	GElf_Ehdr ehdr;
 	GElf_Rela r;
 
-	if (!data || !gelf_getehdr(elf, &ehdr) || ehdr.e_machine != EM_X86_64)
-		return 0;
-	if (mew_section_named(elf, ".plt.sec", &plt))
-		at = plt.sh_addr;
-	else if (mew_section_named(elf, ".plt", &plt))
-		at = plt.sh_addr + PLT_ENTRY_BYTES;
-	else
+	if (!data || !gelf_getehdr(elf, &ehdr) ||
+	    !plt_layout(elf, &ehdr, rela.sh_entsize ? rela.sh_size / rela.sh_entsize : 0, &plt, &at,
+			&bytes))
 		return 0;
 	rela_scn = elf_getscn(elf, rela.sh_link);
 	symbols = rela_scn && gelf_getshdr(rela_scn, &dynsym) ? elf_getdata(rela_scn, NULL) : NULL;
-	for (int i = 0; symbols && gelf_getrela(data, i, &r); i++, at += PLT_ENTRY_BYTES) {
+	for (int i = 0; symbols && gelf_getrela(data, i, &r); i++, at += bytes) {
 		const char *name;
 		GElf_Sym sym;
 
-		if (at < plt.sh_addr || at - plt.sh_addr + PLT_ENTRY_BYTES > plt.sh_size)
+		if (at < plt.sh_addr || at - plt.sh_addr + bytes > plt.sh_size)
 			break;
 		if (!gelf_getsym(symbols, (int)GELF_R_SYM(r.r_info), &sym))
 			continue;
@@ -141,7 +173,7 @@ static int read_plt(Elf *elf, struct mew_symtab *t)
 			return -ENOMEM;
 		t->entries[t->n++] = (struct mew_symtab_entry){
 			.lo = at,
-			.hi = at + PLT_ENTRY_BYTES,
+			.hi = at + bytes,
 			.limit = plt.sh_addr + plt.sh_size,
 			.linkage = name,
 			.rank = rank_of(&sym, name),

@@ -59,6 +59,9 @@ for unit in /mew/unit/*; do
 done
 walks
 as user vdso "/mew/cfi_table '[vdso]'"
+for protection in none standard; do
+	as user "stub $protection" "/mew/symbolise /mew/heap_$protection \$(cat /mew/stub_$protection)"
+done
 
 bench=/mew/acceptance
 cpu shares "-k '^shares$' -n 400 $bench"

@@ -217,6 +217,10 @@ def main():
     walks(counters, "plain")
     check("the vDSO's trampoline is known", "signal=1" in get(counters, "vdso").text,
           get(counters, "vdso").text)
+    for protection in ("none", "standard"):
+        part = get(counters, f"stub {protection}")
+        check(f"a stub of the PLT is the function that it calls, branch protection {protection}",
+              part.text.split("\t")[2:3] == ["malloc"], part.text)
     shares(counters)
     pauses(counters)
     times(counters)

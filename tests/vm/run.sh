@@ -36,7 +36,8 @@ build=$vm/build
 configure_in "$build" --host=$target --enable-werror CC="$cc" CXX="$target-g++ --sysroot=$root" ||
 	die "configure failed: see $build"
 units=$(make -s -C "$build" list-tests | grep '^tests/unit/')
-programs="tests/fixtures/acceptance tests/fixtures/pmu tests/tools/walk_self tests/tools/cfi_table"
+programs="tests/fixtures/acceptance tests/fixtures/pmu tests/tools/walk_self tests/tools/cfi_table
+	tests/tools/symbolise"
 # shellcheck disable=SC2086 # the names hold no blanks
 build_in "$build" mew-perf libmew.la libmew-heap.la $units $programs || die "the build failed"
 
@@ -60,6 +61,10 @@ printf '%s\n' root:x:0:0::/:/bin/sh user:x:1000:1000::/tmp:/bin/sh >"$disk/etc/p
 cp "$build/mew-perf" "$build/.libs/libmew-heap.so" "$vm/heap_none" "$vm/heap_standard" "$disk/mew/"
 for program in $units; do
 	cp "$build/$program" "$disk/mew/unit/"
+done
+for protection in none standard; do
+	$target-objdump -d -j .plt "$vm/heap_$protection" | sed -n 's/^0*\([0-9a-f]*\) <malloc@plt>:/0x\1/p' \
+		>"$disk/mew/stub_$protection"
 done
 mkdir -p "$disk/mew/src/tests" "$disk/mew/src/doc/man"
 cp -R "$dev_top/tests/golden" "$disk/mew/src/tests/"
