@@ -125,11 +125,22 @@ static int list_program(const struct mew_program *p, char *const *argv, struct l
 	pid_t pid;
 
 	err = mew_target_start(&t, &o, error);
-	if (!err)
+	while (!err) {
+		struct mew_message_header bye = {MEW_MSG_BYE, sizeof bye};
+
 		err = wait_hello(&t, error);
-	if (!err) {
-		sock = mew_target_accept(&t, &hello, &pid, &maps_fd, error);
-		err = sock < 0 ? sock : 0;
+		if (!err) {
+			sock = mew_target_accept(&t, &hello, &pid, &maps_fd, error);
+			err = sock < 0 ? sock : 0;
+		}
+		if (err || hello.role != MEW_ROLE_HEAP)
+			break;
+		/* a hook that somebody else preloads: of a mew-perf that this one runs under */
+		mew_message_send(sock, &bye, NULL, 0);
+		close(sock);
+		if (maps_fd >= 0)
+			close(maps_fd);
+		sock = maps_fd = -1;
 	}
 	if (!err && hello.role != MEW_ROLE_BENCH)
 		err = mew_error_set(error, -EPROTO, "the program is no benchmark of libmew");

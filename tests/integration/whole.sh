@@ -98,6 +98,12 @@ run 0 "$MEW_PERF" mem --no-db -n 7 -o children.csv ./children
 grep -q '7 child processes not recorded' children.csv || fail "children of a case are not told" children.csv
 pass "mem: children of a case are told"
 
+# Under another mew-perf: its hook is none of the inner one's affair.
+run 0 "$MEW_PERF" mem --no-db -o outer.csv -- "$MEW_PERF" mem --no-db -n 7 -k '^family/case:1$' \
+	-o inner.csv "$MEW_BUILDDIR/tests/fixtures/acceptance"
+holds "the inner figures" "$(cell inner.csv family/case:1 iterations) == 7"
+pass "mem: a mew-perf under mew-perf"
+
 # A program with the note that a wrapper starts is still a benchmark.
 cat >wrapper.sh <<SH
 #!/bin/sh

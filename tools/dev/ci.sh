@@ -149,6 +149,22 @@ check_fuzz()
 		sh tools/dev/fuzz.sh 20 walk_aarch64 store record message alloc maps
 }
 
+# Each unit test again with its heap recorded: it passes as it does without.
+check_inside_hook()
+{
+	build_in "$ci/build-gcc" check TESTS= || return 1
+	status=0
+	for test in "$ci"/build-gcc/tests/unit/test_*; do
+		case ${test##*/} in *.*) continue ;; esac
+		[ -x "$test" ] || continue
+		MEW_SRCDIR=$dev_top "$ci/build-gcc/mew-perf" mem -q --no-db -o "$ci/inside.csv" "$test" || {
+			echo "fails: $test"
+			status=1
+		}
+	done
+	return $status
+}
+
 check_no_change()
 {
 	tree_state | diff -u "$ci/tree.before" -
@@ -166,6 +182,7 @@ check sanitizers build_strictly sanitizers CC=gcc --enable-sanitizers=address,un
 check threads check_threads
 check valgrind make -C "$ci/build-gcc" check-valgrind
 check hundred-kills one_test killed MEW_KILLS=100
+check inside-hook check_inside_hook
 check heap-stress one_test heap_stress MEW_STRESS=60
 check walk-oracle one_test walk_oracle MEW_ORACLE_SAMPLES=10000
 check fuzz check_fuzz
