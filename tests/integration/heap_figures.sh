@@ -76,6 +76,8 @@ read -r sum largest <out
 [ "$sum" -gt 4100 ] || broken "no block is larger than it was asked for"
 figures "usable sizes" allocated_bytes "$sum" peak_bytes "$largest" total_bytes "$largest"
 scenario usable_sizes allocated_bytes 4100 peak_bytes 3000 total_bytes 3000
+scenario sized total_allocations 2 allocated_bytes 94 frees 2 temporary 2 foreign_frees 0 \
+	peak_bytes 64 held_bytes 0 lost 0 broken 0
 scenario usable total_allocations 1 allocated_bytes 100 frees 1 lost 0 broken 0
 # Tracked: 100, 10, 1, 20. In the pause one is freed, one untracked, two come and stay foreign.
 scenario pause total_allocations 4 allocated_bytes 131 frees 2 temporary 0 foreign_frees 2 \
