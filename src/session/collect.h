@@ -26,7 +26,7 @@ enum mew_collect_mark {
 struct mew_collect_node {
 	uint64_t pc;
 	uint32_t parent;
-	uint32_t group; /* whose symbols: the process image; of a benchmark, the epoch */
+	uint32_t group; /* whose symbols: the epoch, and of whole programs the process image */
 	uint8_t exact;  /* 1: look up at pc, 0: a return address */
 	uint8_t mark;   /* enum mew_collect_mark */
 };

@@ -425,8 +425,8 @@ static const char *note_of(const struct cpu_case *k, char *note, size_t size)
 		n = snprintf(note, size, "%llu samples in coroutines",
 			     (unsigned long long)coroutines);
 	if (by_fp)
-		n = snprintf(note + n, size - (size_t)n, "%s%llu stacks by frame pointers",
-			     n ? "; " : "", (unsigned long long)by_fp);
+		n = snprintf(note + n, size - (size_t)n, "%s%llu stack%s by frame pointers",
+			     n ? "; " : "", (unsigned long long)by_fp, by_fp == 1 ? "" : "s");
 	return n ? note : NULL;
 }
 

@@ -345,8 +345,9 @@ static int report_case(struct heap_case *k, struct mew_session *s, struct mew_pc
 		facts.doubt = beyond;
 	}
 	if (k->breaks.n_stacks_by_fp) {
-		snprintf(note, sizeof note, "%llu stacks by frame pointers",
-			 (unsigned long long)k->breaks.n_stacks_by_fp);
+		snprintf(note, sizeof note, "%llu stack%s by frame pointers",
+			 (unsigned long long)k->breaks.n_stacks_by_fp,
+			 k->breaks.n_stacks_by_fp == 1 ? "" : "s");
 		facts.note = note;
 	}
 	mew_breaks_say(&k->breaks, k->o, c->key, 0);

@@ -75,13 +75,19 @@ uint32_t mew_images_find(const struct mew_images *l, uint32_t pid, uint64_t time
 	return UINT32_MAX;
 }
 
-struct mew_symbols *mew_images_symbols(void *arg, uint32_t image, uint64_t *ret_time_ns)
+uint32_t mew_images_group(const struct mew_images *l, uint32_t image, uint64_t time_ns)
+{
+	return mew_modules_epoch(l->images[image].modules, time_ns) * MEW_IMAGES_MAX + image;
+}
+
+struct mew_symbols *mew_images_symbols(void *arg, uint32_t group, uint64_t *ret_time_ns)
 {
 	struct mew_images *l = arg;
+	uint32_t image = group % MEW_IMAGES_MAX;
 
-	(void)ret_time_ns;
 	if (image >= l->n)
 		return NULL;
+	*ret_time_ns = mew_modules_epoch_end(l->images[image].modules, group / MEW_IMAGES_MAX);
 	if (!l->images[image].symbols)
 		l->images[image].symbols = mew_symbols_new(l->images[image].modules, NULL);
 	if (l->images[image].symbols)

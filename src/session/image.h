@@ -45,7 +45,10 @@ int mew_images_exec(struct mew_images *l, uint32_t pid, uint64_t time_ns, struct
 int mew_images_fork(struct mew_images *l, uint32_t pid, uint32_t parent, uint64_t time_ns);
 /* Index of the image that pid ran at time_ns; UINT32_MAX: not known. */
 uint32_t mew_images_find(const struct mew_images *l, uint32_t pid, uint64_t time_ns);
+/* The group of the pcs that were there in image at time_ns: of an image, and in it of an epoch
+ * (unwind/modules.h). */
+uint32_t mew_images_group(const struct mew_images *l, uint32_t image, uint64_t time_ns);
 /* For mew_collect_values: arg is the list. */
-struct mew_symbols *mew_images_symbols(void *arg, uint32_t image, uint64_t *ret_time_ns);
+struct mew_symbols *mew_images_symbols(void *arg, uint32_t group, uint64_t *ret_time_ns);
 
 #endif

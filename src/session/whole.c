@@ -143,8 +143,8 @@ static int on_sample(struct whole_case *k, const struct mew_record *r)
 	whole = k->walk.end == MEW_WALK_OUTERMOST || k->walk.end == MEW_WALK_ZERO;
 	if (mew_breaks_add(&k->breaks, k->images.images[image].modules, &k->walk, !whole))
 		return -ENOMEM;
-	node = mew_collect_stack(&k->collect, image, &k->walk,
-				 whole ? MEW_COLLECT_WHOLE : MEW_COLLECT_BROKEN);
+	node = mew_collect_stack(&k->collect, mew_images_group(&k->images, image, r->time_ns),
+				 &k->walk, whole ? MEW_COLLECT_WHOLE : MEW_COLLECT_BROKEN);
 	if (node == UINT32_MAX || mew_collect_tick(&k->collect, 0, node, whole))
 		return -ENOMEM;
 	k->samples++;
@@ -273,8 +273,9 @@ static int judge(struct whole_case *k, struct mew_session *s, struct mew_pcase *
 		n = snprintf(note, sizeof note, "%u child process%s included", k->n_children,
 			     k->n_children == 1 ? "" : "es");
 	if (k->breaks.n_stacks_by_fp)
-		snprintf(note + n, sizeof note - (size_t)n, "%s%llu stacks by frame pointers",
-			 n ? "; " : "", (unsigned long long)k->breaks.n_stacks_by_fp);
+		snprintf(note + n, sizeof note - (size_t)n, "%s%llu stack%s by frame pointers",
+			 n ? "; " : "", (unsigned long long)k->breaks.n_stacks_by_fp,
+			 k->breaks.n_stacks_by_fp == 1 ? "" : "s");
 	if (note[0])
 		facts.note = note;
 	mew_verdict_cpu(&c->cpu, &facts, &v);

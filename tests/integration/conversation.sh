@@ -46,8 +46,9 @@ awk '/samples/ { split($2, a, "="); n += a[2]; split($4, b, "="); o += b[2] }
 pass "events count in the rounds that sample, and nowhere else"
 
 talk -p plain:10,again:16384,again:32768,plain:10,sampled:100 cpu 0 spin
-[ "$(grep -c '^ROUND none' out)" -eq 3 ] && [ "$(grep -c '^THREAD kind=1' out)" -eq 3 ] &&
-	[ "$(grep -c '^MAPS' out)" -eq 3 ] || fail "the events are not opened again" out
+for line in '^ROUND none' '^THREAD kind=1' '^MAPS'; do
+	[ "$(grep -c "$line" out)" -eq 3 ] || fail "the events are not opened again" out
+done
 says 'ROUND sampled iterations=100 .*' "END ok left_early=0 label='passes=120' text=''"
 awk '/samples/ { split($2, a, "="); exit !(a[2] > 10) }' out || fail "the new events do not count" out
 pass "events are opened again, with another stack copy"

@@ -185,8 +185,10 @@ static void heap_rows_are_judged_by_their_own_figures(void **state)
 	facts.ended_inside = 1;
 	facts.n_mapped_lost = 1;
 	mew_verdict_heap(&row, &facts, &v);
-	assert_string_equal(v.text, "the program ended inside the loop; 2 allocations without a "
-				    "stack; 1 mapping not counted; 14 stacks broken; 3 child processes not recorded");
+	assert_string_equal(
+		v.text,
+		"the program ended inside the loop; 2 allocations without a "
+		"stack; 1 mapping not counted; 14 stacks broken; 3 child processes not recorded");
 }
 
 static void a_verdict_is_kept_by_its_case(void **state)
