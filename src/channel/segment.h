@@ -24,6 +24,8 @@ enum mew_segment_flags {
 	MEW_NODE_BROKEN = 2, /* a stack that ends here was cut: no table for a pc, or memory that
 				cannot be read */
 	MEW_NODE_BY_FP = 4,  /* code without unwind information was left by its frame pointer */
+	MEW_NODE_EPOCH = 8,  /* no frame: pcs of the stacks that hang here are of the epoch (see
+				unwind/table.h) whose number pc is; those that do not, of 0 */
 };
 
 #define MEW_NODE_WHY 8 /* flags of a broken stack: from this bit on, how the walk ended */
@@ -36,7 +38,7 @@ enum mew_segment_new {
 };
 
 /*
- * A node of the stack tree: a return address below its parent, the root being the outermost frame.
+ * A node of the stack tree: a return address below its parent, the outermost frame below the root.
  * Node 0 is the root (pc 0); node 1 collects what found no room ("lost"). The counters are of the
  * allocations whose innermost frame is this node: the return address of the call of malloc (or what
  * it is) is the leaf. They change as long as the window is open; once it is closed they stay as

@@ -59,13 +59,25 @@ static void touch(struct mew_stacks *stacks, struct mew_stacks_scratch *s, uint3
 	s->n_deepest = n;
 }
 
+/*
+ * What outermost frames hang from. It may be asked after the walk: what is on a stack now has not
+ * been replaced, so it is the same code in the older epoch and in the newer one.
+ */
+static uint32_t base_of(struct mew_stacks *stacks)
+{
+	struct mew_tree_key key = {.parent = MEW_TREE_ROOT, .flags = MEW_NODE_EPOCH};
+
+	key.pc = __atomic_load_n(&stacks->client->table->epoch, __ATOMIC_RELAXED);
+	return key.pc ? mew_tree_child(stacks->tree, &key) : MEW_TREE_ROOT;
+}
+
 /* The leaf of the stack that the walk has found. */
 static uint32_t leaf_of_walk(struct mew_stacks *stacks, struct mew_stacks_scratch *s,
 			     uint32_t entry)
 {
 	const struct mew_walk_result *w = &s->walk;
 	int is_whole = w->end <= MEW_WALK_ZERO;
-	struct mew_tree_key key = {.parent = MEW_TREE_ROOT};
+	struct mew_tree_key key = {.parent = base_of(stacks)};
 
 	touch(stacks, s, w->n_frames);
 	for (uint32_t i = w->n_frames; i-- > 0;) {
@@ -102,18 +114,18 @@ static uint32_t leaf_of_trail(struct mew_stacks *stacks, struct mew_stacks_scrat
 {
 	struct mew_trail *trail = &s->trail;
 	uint32_t n = trail->n_frames - 1;
-	struct mew_tree_key key = {.parent = MEW_TREE_ROOT};
+	struct mew_tree_key key = {0};
 
 	if (!trail->n_steps && s->leaf_entry == entry)
 		return s->leaf;
 	touch(stacks, s, trail->n_frames);
 	for (; trail->n_tagged < n; trail->n_tagged++) {
 		key.parent =
-			trail->n_tagged ? trail->frames[trail->n_tagged - 1].tag : MEW_TREE_ROOT;
+			trail->n_tagged ? trail->frames[trail->n_tagged - 1].tag : base_of(stacks);
 		key.pc = trail->frames[trail->n_tagged].pc;
 		trail->frames[trail->n_tagged].tag = mew_tree_child(stacks->tree, &key);
 	}
-	key.parent = n ? trail->frames[n - 1].tag : MEW_TREE_ROOT;
+	key.parent = n ? trail->frames[n - 1].tag : base_of(stacks);
 	key.pc = trail->frames[n].pc;
 	key.flags = MEW_NODE_ROOTED;
 	key.entry = (uint16_t)entry;

@@ -35,10 +35,10 @@ static const char *const names[MEW_WALK_ENDS] = {
 	[MEW_WALK_ELSEWHERE] = "elsewhere", [MEW_WALK_DEEP] = "deep",
 };
 
-int mew_breaks_at(struct mew_breaks *b, const struct mew_modules *m, uint64_t pc,
+int mew_breaks_at(struct mew_breaks *b, const struct mew_modules *m, uint64_t pc, uint64_t time_ns,
 		  enum mew_walk_end why, uint64_t n)
 {
-	const struct mew_mapping *mapping = mew_modules_find(m, pc, 0);
+	const struct mew_mapping *mapping = mew_modules_find(m, pc, time_ns);
 	const struct mew_module *module = mapping ? mew_modules_get(m, mapping->module) : NULL;
 	/* Where a copy ends says nothing of the code there. */
 	const char *path = module && why != MEW_WALK_CUT ? module->path : "";
@@ -70,7 +70,7 @@ int mew_breaks_add(struct mew_breaks *b, const struct mew_modules *m,
 	b->n_stacks_by_fp += w->n_by_fp != 0;
 	if (!broken && w->stack_bytes > b->need_bytes)
 		b->need_bytes = w->stack_bytes;
-	return broken ? mew_breaks_at(b, m, pc, w->end, 1) : 0;
+	return broken ? mew_breaks_at(b, m, pc, 0, w->end, 1) : 0;
 }
 
 void mew_breaks_forget(struct mew_breaks *b)

@@ -35,8 +35,8 @@ struct mew_breaks {
 int mew_breaks_add(struct mew_breaks *b, const struct mew_modules *m,
 		   const struct mew_walk_result *w, int broken);
 
-/* n stacks broke at pc. 0 or -ENOMEM. */
-int mew_breaks_at(struct mew_breaks *b, const struct mew_modules *m, uint64_t pc,
+/* n stacks broke at pc, at time_ns or (0) now. 0 or -ENOMEM. */
+int mew_breaks_at(struct mew_breaks *b, const struct mew_modules *m, uint64_t pc, uint64_t time_ns,
 		  enum mew_walk_end why, uint64_t n);
 
 /* What is counted so far is not of the case. */

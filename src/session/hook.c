@@ -112,30 +112,43 @@ static uint32_t count_nodes(const struct mew_segment *s)
 
 static struct mew_symbols *symbols_of(void *arg, uint32_t group, uint64_t *ret_time_ns)
 {
-	(void)group;
-	(void)ret_time_ns;
-	return ((struct mew_hook *)arg)->symbols;
+	const struct mew_hook *h = arg;
+
+	*ret_time_ns = mew_modules_epoch_end(h->modules, group);
+	return h->symbols;
 }
 
-/* The pcs from node up to the root as a stack of the collection, outermost first. */
-static uint32_t collect_chain(struct mew_collect *c, const struct mew_segment *s, uint32_t node,
-			      int broken)
+/* The epoch whose stacks hang from the node. */
+static uint32_t epoch_at(const struct mew_segment_node *n)
 {
-	uint32_t chain[MEW_WALK_FRAMES], at = 0;
+	return n->flags & MEW_NODE_EPOCH ? (uint32_t)n->pc : 0;
+}
+
+/* The pcs from node up to the root as a stack of the collection, outermost first. known: those of
+ * the nodes that have had their turn, apart for broken stacks. */
+static uint32_t collect_chain(struct mew_collect *c, const struct mew_segment *s, uint32_t node,
+			      int broken, uint32_t *known)
+{
+	uint32_t chain[MEW_WALK_FRAMES + 1], at = 0, epoch = 0;
 	size_t n = 0;
 
 	/* a child comes after its parent: anything else is damage, and might go round */
-	for (uint32_t i = node, parent; i > 1; i = parent) {
+	for (uint32_t i = node, parent; i > 1 && !(at = known[i]); i = parent) {
 		/* once: a process that is left over may still write */
 		parent = __atomic_load_n(&s->nodes[i].parent, __ATOMIC_RELAXED);
-		if (n == MEW_WALK_FRAMES || parent >= i)
+		if (n == MEW_WALK_FRAMES + 1 || parent >= i)
 			return UINT32_MAX - 1;
-		chain[n++] = i;
+		epoch = epoch_at(&s->nodes[i]);
+		if (!epoch)
+			chain[n++] = i;
 	}
-	for (size_t i = n; i-- > 0 && at != UINT32_MAX;)
-		at = mew_collect_child(c, at, 0, s->nodes[chain[i]].pc, 0,
-				       broken && i + 1 == n ? MEW_COLLECT_BROKEN
-							    : MEW_COLLECT_WHOLE);
+	if (at)
+		epoch = c->nodes[at].group;
+	while (n-- > 0 && at != UINT32_MAX) {
+		at = mew_collect_child(c, at, epoch, s->nodes[chain[n]].pc, 0,
+				       broken && !at ? MEW_COLLECT_BROKEN : MEW_COLLECT_WHOLE);
+		known[chain[n]] = at;
+	}
 	return at;
 }
 
@@ -189,7 +202,7 @@ static int add_breaks(const struct mew_hook *h, uint32_t i, struct mew_breaks *b
 	const struct mew_segment *s = h->segment.at;
 	const struct mew_segment_node *n = &s->nodes[i];
 	unsigned why = n->flags >> MEW_NODE_WHY;
-	uint32_t outer = i, parent;
+	uint32_t outer = i, epoch = 0, parent;
 
 	breaks->n_stacks += n->allocations;
 	if (n->flags & MEW_NODE_BY_FP)
@@ -197,9 +210,10 @@ static int add_breaks(const struct mew_hook *h, uint32_t i, struct mew_breaks *b
 	if (!(n->flags & MEW_NODE_BROKEN) || !n->allocations)
 		return 0;
 	while ((parent = __atomic_load_n(&s->nodes[outer].parent, __ATOMIC_RELAXED)) > 1 &&
-	       parent < outer)
+	       parent < outer && !(epoch = epoch_at(&s->nodes[parent])))
 		outer = parent;
 	return mew_breaks_at(breaks, h->modules, s->nodes[outer].pc - 1,
+			     mew_modules_epoch_end(h->modules, epoch),
 			     why < MEW_WALK_ENDS ? (enum mew_walk_end)why : MEW_WALK_BAD,
 			     n->allocations);
 }
@@ -208,23 +222,27 @@ int mew_hook_values(struct mew_hook *h, struct mew_session *session, struct mew_
 		    int with_peak, struct mew_breaks *breaks, struct mew_error *error)
 {
 	const struct mew_segment *s = h->segment.at;
-	uint32_t n = count_nodes(s), *node_of = NULL, *map = NULL;
+	uint32_t n = count_nodes(s), *node_of = NULL, *known[2] = {NULL, NULL}, *map = NULL;
 	struct mew_collect collect;
 	int err;
 
 	err = mew_collect_init(&collect);
 	node_of = calloc(n, sizeof *node_of);
+	known[0] = calloc(n, sizeof *known[0]);
+	known[1] = calloc(n, sizeof *known[1]);
 	if (!err && !h->symbols)
 		h->symbols = mew_symbols_new(h->modules, error);
-	if (err || !node_of || !h->symbols) {
+	if (err || !node_of || !known[0] || !known[1] || !h->symbols) {
 		err = -ENOMEM;
 		goto out;
 	}
 	mew_symbols_set_process(h->symbols, h->pid, session->started_unix_ns);
 	for (uint32_t i = 0; i < n; i++) {
+		int broken = !!(s->nodes[i].flags & MEW_NODE_BROKEN);
+
 		if (!has_figures(s, &s->nodes[i]))
 			continue;
-		node_of[i] = collect_chain(&collect, s, i, !!(s->nodes[i].flags & MEW_NODE_BROKEN));
+		node_of[i] = collect_chain(&collect, s, i, broken, known[broken]);
 		if (node_of[i] >= UINT32_MAX - 1) {
 			err = node_of[i] == UINT32_MAX ? -ENOMEM : -EPROTO;
 			goto out;
@@ -249,6 +267,8 @@ out:
 			      err == -ENOMEM ? "out of memory"
 					     : "the heap hook's memory is damaged");
 	free(node_of);
+	free(known[0]);
+	free(known[1]);
 	free(map);
 	mew_collect_done(&collect);
 	return err;

@@ -427,6 +427,7 @@ static int begin_epoch(struct mew_modules *m, const struct mapping *new)
 	if (MEW_ARRAY_PUSH(m->epochs, m->n_epochs, m->cap_epochs))
 		return -ENOMEM;
 	m->epochs[m->n_epochs++] = new->pub.from_ns;
+	__atomic_store_n(&m->table->epoch, (uint32_t)m->n_epochs, __ATOMIC_RELAXED);
 	return 0;
 }
 

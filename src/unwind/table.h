@@ -104,7 +104,7 @@ struct mew_unwind_table {
 	uint64_t bytes; /* of the space in use */
 	uint64_t generation;
 	uint32_t n_modules;
-	uint32_t pad;
+	uint32_t epoch; /* raised, before generation, when code takes the place of other code */
 	struct mew_unwind_table_module
 		modules[MEW_UNWIND_TABLE_MODULES]; /* in order of arrival, not of pc */
 };
