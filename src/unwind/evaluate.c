@@ -250,6 +250,8 @@ enum mew_evaluate_result mew_evaluate(struct mew_evaluate *e, const struct mew_o
 		if (*ret_end == MEW_OP_LOCATION)
 			value = load(&m, value, 8);
 		*ret_value = value;
+	} else if (*ret_end != MEW_OP_UNDEFINED && *ret_end != MEW_OP_SAME) {
+		return MEW_EVALUATE_BAD;
 	}
 	*n -= (uint32_t)(end + 1 - *ops);
 	*ops = end + 1;

@@ -333,6 +333,8 @@ static enum mew_walk_end evaluate(struct walk *w, const struct mew_rule *rule,
 		   (uint64_t)f->fp_known << MEW_CPU_FP;
 	result = mew_evaluate(&e, &ops, &n, &ret->cfa, &end);
 	e.cfa = ret->cfa;
+	if (result == MEW_EVALUATED && end != MEW_OP_VALUE && end != MEW_OP_LOCATION)
+		result = MEW_EVALUATE_BAD;
 	if (result == MEW_EVALUATED)
 		result = mew_evaluate(&e, &ops, &n, &ret->pc, &ret->pc_end);
 	if (result == MEW_EVALUATED)

@@ -126,6 +126,19 @@ static void a_location_is_read_and_what_follows_is_the_next_program(void **state
 	assert_int_equal(mew_evaluate(&e, &ops, &n, &value, &end), MEW_EVALUATE_BAD);
 }
 
+static void an_end_of_no_known_kind_is_bad(void **state)
+{
+	const struct mew_op program[] = {PUSH(9), {.value = MEW_OP_LOCATION + 1}};
+	struct mew_evaluate e = {.stack = &stack, .regs = regs};
+	const struct mew_op *ops = program;
+	uint32_t n = N(program);
+	enum mew_op_end end;
+	uint64_t value;
+
+	(void)state;
+	assert_int_equal(mew_evaluate(&e, &ops, &n, &value, &end), MEW_EVALUATE_BAD);
+}
+
 static void branches_go_where_they_say_and_not_for_ever(void **state)
 {
 	(void)state;
@@ -177,6 +190,7 @@ int main(void)
 		cmocka_unit_test(operations_mean_what_the_standard_says),
 		cmocka_unit_test(registers_and_the_stack_are_read),
 		cmocka_unit_test(a_location_is_read_and_what_follows_is_the_next_program),
+		cmocka_unit_test(an_end_of_no_known_kind_is_bad),
 		cmocka_unit_test(branches_go_where_they_say_and_not_for_ever),
 		cmocka_unit_test(a_program_that_makes_no_sense_is_bad),
 	};
