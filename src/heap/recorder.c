@@ -65,7 +65,7 @@ static int is_set(enum mew_heap_flags flag)
 static int is_in(const struct mew_recorder_thread *t, enum mew_gate_phase phase)
 {
 	return __atomic_load_n(&recorder.phase, __ATOMIC_RELAXED) == phase && !is_paused(t) &&
-	       (t->is_loops || !is_set(MEW_HEAP_SELF));
+	       (t->stacks.is_loops || !is_set(MEW_HEAP_SELF));
 }
 
 /* From here on a signal handler must not come in. */
@@ -433,7 +433,7 @@ static void gate_pause(int on, int whole)
 
 static void gate_join(void)
 {
-	mew_recorder_thread.is_loops = 1;
+	mew_recorder_thread.stacks.is_loops = 1;
 }
 
 static void gate_iteration(void)

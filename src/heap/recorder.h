@@ -32,7 +32,6 @@ struct mew_recorder_thread {
 	uint64_t outer_sp; /* of the outermost call in progress */
 	uint32_t inside;   /* what that call is in: 0 none, else enum inside */
 	uint32_t paused;   /* serial of the window that its pause belongs to, 0: none */
-	uint32_t is_loops; /* it is one of those that run the loop; the main one of a program */
 	struct mew_counters_thread counters;
 	struct mew_stacks_thread stacks;
 };

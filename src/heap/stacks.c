@@ -71,12 +71,20 @@ static uint32_t base_of(struct mew_stacks *stacks)
 	return key.pc ? mew_tree_child(stacks->tree, &key) : MEW_TREE_ROOT;
 }
 
+/* Whether the walk has come to where the thread's stacks end: a loop's come from the benchmark or
+ * were made by somebody (makecontext); a return address of 0 may be a wrong turn. */
+static int is_whole(const struct mew_stacks *stacks, const struct mew_stacks_thread *t,
+		    const struct mew_walk_result *w)
+{
+	return w->end < MEW_WALK_ZERO ||
+	       (w->end == MEW_WALK_ZERO && !(t->is_loops && stacks->root.hi));
+}
+
 /* The leaf of the stack that the walk has found. */
-static uint32_t leaf_of_walk(struct mew_stacks *stacks, struct mew_stacks_scratch *s,
-			     uint32_t entry)
+static uint32_t leaf_of_walk(struct mew_stacks *stacks, const struct mew_stacks_thread *t,
+			     struct mew_stacks_scratch *s, uint32_t entry)
 {
 	const struct mew_walk_result *w = &s->walk;
-	int is_whole = w->end <= MEW_WALK_ZERO;
 	struct mew_tree_key key = {.parent = base_of(stacks)};
 
 	touch(stacks, s, w->n_frames);
@@ -84,8 +92,9 @@ static uint32_t leaf_of_walk(struct mew_stacks *stacks, struct mew_stacks_scratc
 		/* Addresses in the tree are looked up at pc - 1. */
 		key.pc = w->pcs[i] + ((w->exact[i / 64] >> (i % 64)) & 1);
 		if (i == 0) {
-			key.flags = is_whole ? MEW_NODE_ROOTED
-					     : (uint16_t)(MEW_NODE_BROKEN | w->end << MEW_NODE_WHY);
+			key.flags = is_whole(stacks, t, w)
+					    ? MEW_NODE_ROOTED
+					    : (uint16_t)(MEW_NODE_BROKEN | w->end << MEW_NODE_WHY);
 			key.flags |= w->n_by_fp ? MEW_NODE_BY_FP : 0;
 			key.entry = (uint16_t)entry;
 		}
@@ -157,7 +166,7 @@ static uint32_t walk(struct mew_stacks *stacks, struct mew_stacks_thread *t,
 			 &stacks->root, &s->cache, w);
 	} while (w->end > MEW_WALK_ZERO && w->end != MEW_WALK_DEEP &&
 		 mew_client_ask(client, w->broke_at));
-	return leaf_of_walk(stacks, s, entry);
+	return leaf_of_walk(stacks, t, s, entry);
 }
 
 int mew_stacks_init(struct mew_stacks *stacks, struct mew_client *client, struct mew_tree *tree,

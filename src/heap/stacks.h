@@ -31,7 +31,8 @@ struct mew_stacks {
 
 /* Of one thread, zeroed to start. */
 struct mew_stacks_thread {
-	uint32_t slot; /* 1 + its place in the scratch memory, 0: none yet */
+	uint32_t slot;     /* 1 + its place in the scratch memory, 0: none yet */
+	uint32_t is_loops; /* it is one of those that run the loop; the main one of a program */
 	struct mew_stack stack;
 };
 

@@ -87,6 +87,7 @@ struct mew_modules *mew_modules_new(void *space, size_t space_bytes, struct mew_
 	m->space_bytes = space_bytes;
 	m->table->n_modules = 0;
 	m->table->generation = 1;
+	m->table->epoch = 0;
 	m->table->bytes = sizeof(*m->table);
 	__atomic_store_n(&m->table->magic, MEW_UNWIND_TABLE_MAGIC, __ATOMIC_RELEASE);
 	return m;

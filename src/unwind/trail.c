@@ -134,7 +134,10 @@ static enum found look(struct mew_trail *trail, const struct walk *w, uint32_t *
 			break;
 		}
 		pc = step->frame.pc;
-		/* A word 0 is where the ABI and hand-made stacks end. */
+		/* A word 0 is where the ABI and hand-made stacks end; one that should come to a
+		 * root is for mew_walk() to tell. */
+		if (!pc && root.hi)
+			break;
 		if (!pc || pc - root.lo < root.hi - root.lo) {
 			found = WHOLE;
 			break;

@@ -83,6 +83,9 @@ if [ "$(uname -m)" = x86_64 ]; then
 	done
 fi
 broken_by lost "broke in 'stacks': no unwind information"
+if [ "$(uname -m)" = x86_64 ]; then
+	broken_by zero "broke in 'stacks': a return address of 0"
+fi
 
 # A copy that is not given grows to what the case needs; one that is given does not.
 run 0 "$MEW_PERF" cpu -v --no-db -k '^(medium|deep)$' -o c.csv "$bench"
@@ -137,6 +140,11 @@ case $(cell m.csv lost verdict) in
 *) fail "mem: broken stacks are not counted" m.csv ;;
 esac
 
+if [ "$(uname -m)" = x86_64 ]; then
+	grep -q "^mew-perf: zero: 50 stacks broke in 'stacks': a return address of 0" err ||
+		fail "mem: a wrong turn is taken for an end" err
+	pass "mem: a return address of 0 is no benchmark"
+fi
 if ! grep -q 'different places' err; then
 	holds "mem: replaced code keeps its name" \
 		"$(below m.db allocations heap_stack replaced first_work) == 150 and
