@@ -8,26 +8,6 @@
 
 #if MEW_CPU_EM == 183
 
-static bool fits(int64_t off)
-{
-	return off >= INT32_MIN && off <= INT32_MAX;
-}
-
-/* register + offset, as libdw gives it for a plain rule and as an expression has it. */
-static bool register_offset(const Dwarf_Op *op, uint64_t *ret_reg, int64_t *ret_off)
-{
-	if (op->atom == DW_OP_bregx) {
-		*ret_reg = op->number;
-		*ret_off = (int64_t)op->number2;
-	} else if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
-		*ret_reg = op->atom - DW_OP_breg0;
-		*ret_off = (int64_t)op->number;
-	} else {
-		return false;
-	}
-	return fits(*ret_off);
-}
-
 void mew_expression_cfa(const Dwarf_Op *ops, size_t n, bool signal, struct mew_rule *rule)
 {
 	uint64_t reg = 0;
@@ -41,7 +21,7 @@ void mew_expression_cfa(const Dwarf_Op *ops, size_t n, bool signal, struct mew_r
 		 * what lies at sp is fixed. */
 		rule->cfa = MEW_CFA_SIGNAL;
 		rule->cfa_off = MEW_CPU_SIGINFO_BYTES;
-	} else if (n == 1 && register_offset(&ops[0], &reg, &off)) {
+	} else if (n == 1 && mew_expression_register(&ops[0], &reg, &off)) {
 		if (reg == MEW_CPU_SP) {
 			rule->cfa = MEW_CFA_SP;
 		} else if (reg == MEW_CPU_FP) {

@@ -8,26 +8,6 @@
 
 #if MEW_CPU_EM == 62
 
-static bool fits(int64_t off)
-{
-	return off >= INT32_MIN && off <= INT32_MAX;
-}
-
-/* register + offset, as libdw gives it for a plain rule and as an expression has it. */
-static bool register_offset(const Dwarf_Op *op, uint64_t *ret_reg, int64_t *ret_off)
-{
-	if (op->atom == DW_OP_bregx) {
-		*ret_reg = op->number;
-		*ret_off = (int64_t)op->number2;
-	} else if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
-		*ret_reg = op->atom - DW_OP_breg0;
-		*ret_off = (int64_t)op->number;
-	} else {
-		return false;
-	}
-	return fits(*ret_off);
-}
-
 /* What linkers write for .plt: rsp + 8 + ((rip & 15) >= push) << 3. */
 static bool plt(const Dwarf_Op *ops, size_t n)
 {
@@ -42,7 +22,7 @@ void mew_expression_cfa(const Dwarf_Op *ops, size_t n, bool signal, struct mew_r
 {
 	uint64_t reg = 0;
 	int64_t off = 0;
-	bool based = register_offset(&ops[0], &reg, &off);
+	bool based = mew_expression_register(&ops[0], &reg, &off);
 	bool deref = based && n >= 2 && ops[1].atom == DW_OP_deref;
 
 	rule->cfa = MEW_CFA_EVALUATE;
@@ -50,7 +30,8 @@ void mew_expression_cfa(const Dwarf_Op *ops, size_t n, bool signal, struct mew_r
 	rule->aux = 0;
 	if (signal) {
 		/* The caller's sp is a word of the ucontext, and so are all other registers. */
-		if (deref && n == 2 && reg == MEW_CPU_SP && fits(off - MEW_CPU_CONTEXT_SP)) {
+		if (deref && n == 2 && reg == MEW_CPU_SP &&
+		    mew_expression_fits(off - MEW_CPU_CONTEXT_SP)) {
 			rule->cfa = MEW_CFA_SIGNAL;
 			rule->cfa_off = (int32_t)(off - MEW_CPU_CONTEXT_SP);
 		}
