@@ -147,8 +147,10 @@ void mew_counters_done(struct mew_counters *c)
 void mew_counters_open(struct mew_counters *c)
 {
 	struct mew_segment *s = c->segment;
+	/* Others may add nodes meanwhile, in which nothing is late. */
+	uint32_t n_nodes = __atomic_load_n(&s->n_nodes, __ATOMIC_ACQUIRE);
 
-	for (uint32_t i = 0; i < s->n_nodes; i++) {
+	for (uint32_t i = 0; i < n_nodes; i++) {
 		struct mew_counters_node *late = &c->nodes[i];
 		struct mew_segment_node *n = &s->nodes[i];
 		struct mew_peak_change change;
