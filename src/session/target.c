@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -22,41 +24,46 @@
 
 extern char **environ;
 
-/* A path that LD_PRELOAD can hold: it splits at spaces and colons. */
-static int preload_path(struct mew_target *t, const char *library, char *ret, size_t bytes,
-			struct mew_error *error)
-{
-	if (!strpbrk(library, " :\t\n")) {
-		if (snprintf(ret, bytes, "%s", library) >= (int)bytes)
-			return mew_error_set(error, -ENAMETOOLONG, "path too long: '%s'", library);
-		return 0;
-	}
-	snprintf(ret, bytes, "%s", t->link);
-	if (symlink(library, t->link) < 0)
-		return mew_error_errno(error, -errno, "cannot link '%s'", t->link);
-	return 0;
-}
-
-static int open_socket(struct mew_target *t, struct mew_error *error)
+/* The names of what this run needs in the file system. None is there yet: the keeper, who removes
+ * them, is to know them before. */
+static int choose_names(struct mew_target *t, struct mew_error *error)
 {
 	const char *tmp = getenv("TMPDIR");
-	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	uint64_t random;
 
 	if (!tmp || tmp[0] != '/' || strlen(tmp) > 60 || strpbrk(tmp, " :\t\n"))
 		tmp = "/tmp";
-	snprintf(t->dir, sizeof t->dir, "%s/mew-perf-XXXXXX", tmp);
-	if (!mkdtemp(t->dir)) {
-		mew_error_errno(error, -errno, "cannot make a directory in '%s'", tmp);
-		t->dir[0] = '\0';
-		return -EIO; /* -ENOENT would mean a case that is not there */
-	}
+	if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
+		return mew_error_errno(error, -errno, "no random number");
+	snprintf(t->dir, sizeof t->dir, "%s/mew-perf-%016" PRIx64, tmp, random);
 	snprintf(t->socket, sizeof t->socket, "%s/s", t->dir);
 	snprintf(t->link, sizeof t->link, "%s/libmew-heap.so", t->dir);
+	return 0;
+}
+
+/* LD_PRELOAD splits at spaces and colons: a path with one goes by a link. */
+static int needs_link(const char *library)
+{
+	return strpbrk(library, " :\t\n") != NULL;
+}
+
+/* The directory with the socket and, when library needs it, the link. */
+static int make_files(struct mew_target *t, const char *library, struct mew_error *error)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+
+	if (mkdir(t->dir, 0700) < 0) {
+		mew_error_errno(error, -errno, "cannot make a directory in '%.*s'",
+				(int)(strrchr(t->dir, '/') - t->dir), t->dir);
+		return -EIO; /* -ENOENT would mean a case that is not there */
+	}
 	memcpy(a.sun_path, t->socket, strlen(t->socket) + 1);
 	t->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (t->listen_fd < 0 || bind(t->listen_fd, (struct sockaddr *)&a, sizeof a) < 0 ||
 	    listen(t->listen_fd, 64) < 0)
 		return mew_error_errno(error, -errno, "cannot listen at '%s'", t->socket);
+	if (library && needs_link(library) && symlink(library, t->link) < 0)
+		return mew_error_errno(error, -errno, "cannot link '%s'", t->link);
 	return 0;
 }
 
@@ -192,26 +199,25 @@ int mew_target_start(struct mew_target *t, const struct mew_target_options *o,
 		     struct mew_error *error)
 {
 	struct launch l = {.o = o};
-	char preload[4096];
+	const char *preload = o->preload;
 	int err;
 
 	memset(t, 0, sizeof *t);
 	t->listen_fd = t->go_fd = t->report_fd = -1;
 	t->keeper.control_fd = t->keeper.report_fd = -1;
 	t->path = o->path;
-	err = open_socket(t, error);
+	err = choose_names(t, error);
 	if (err)
 		return err;
-	if (o->preload) {
-		err = preload_path(t, o->preload, preload, sizeof preload, error);
-		if (err)
-			return err;
-	}
-	l.env = make_environment(t, o->preload ? preload : NULL);
+	if (preload && needs_link(preload))
+		preload = t->link;
+	l.env = make_environment(t, preload);
 	if (!l.env)
 		return mew_error_set(error, -ENOMEM, "out of memory");
 	err = start_process(t, &l, error);
-	free_environment(l.env, o->preload ? 2 : 1);
+	free_environment(l.env, preload ? 2 : 1);
+	if (!err)
+		err = make_files(t, o->preload, error);
 	if (!err && !o->wait)
 		err = mew_target_go(t, error);
 	return err;
