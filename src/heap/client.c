@@ -132,13 +132,6 @@ int mew_client_connect(struct mew_client *client, const char *path)
 	return rc;
 }
 
-size_t mew_client_table_bytes(const struct mew_client *client)
-{
-	uint64_t bytes = __atomic_load_n(&client->table->bytes, __ATOMIC_ACQUIRE);
-
-	return bytes < client->table_bytes ? bytes : client->table_bytes;
-}
-
 /* One question and its answer. The caller holds the lock. */
 static int converse(struct mew_client *client, uint64_t pc)
 {

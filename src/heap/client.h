@@ -44,7 +44,12 @@ struct mew_client {
 int mew_client_connect(struct mew_client *client, const char *path);
 
 /* Bytes of the tables that may be read now. */
-size_t mew_client_table_bytes(const struct mew_client *client);
+static inline size_t mew_client_table_bytes(const struct mew_client *client)
+{
+	uint64_t bytes = __atomic_load_n(&client->table->bytes, __ATOMIC_ACQUIRE);
+
+	return bytes < client->table_bytes ? bytes : client->table_bytes;
+}
 
 /* Asks for the table of pc, unless that was done and nothing has changed since. 1: the tables are
  * other ones now. Blocks for an answer; not from a signal handler that interrupted it. */

@@ -204,7 +204,7 @@ void mew_counters_resize(struct mew_counters *c, struct mew_counters_thread *t,
 	struct mew_peak_change change;
 	int is_live;
 
-	block.serial = ++mew_live_at(&c->live, addr)->serial;
+	block.serial = ++mew_live_at(&c->live, addr)->serial & ((1u << MEW_LIVE_SERIAL_BITS) - 1);
 	t->last_addr = addr;
 	t->last_serial = block.serial;
 	if (!t->number)

@@ -7,6 +7,7 @@
 #ifndef MEW_HEAP_LIVE_H
 #define MEW_HEAP_LIVE_H
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,14 +19,31 @@ struct mew_live_block {
 	uint64_t addr;   /* never 0 */
 	uint64_t bytes;  /* as asked for */
 	uint32_t node;   /* the stack that it is charged to */
-	uint32_t serial; /* number of its allocation in its shard, modulo 2^32 */
+	uint32_t serial; /* number of its allocation in its shard, modulo 2^MEW_LIVE_SERIAL_BITS */
 };
 
+/*
+ * A block as the table has it, in two words so that a look-up meets one line of memory. A block
+ * that they cannot hold is refused: no allocator of 64-bit Linux gives out odd addresses or those
+ * beyond 2^48, and what is larger is not for peak.h either.
+ */
+struct mew_live_entry {
+	uint64_t key;   /* addr / 8, above the serial; 0: empty */
+	uint64_t value; /* bytes, above the node */
+};
+
+#define MEW_LIVE_SERIAL_BITS 19
+#define MEW_LIVE_NODE_BITS 23
+#define MEW_LIVE_ADDR_MAX (((uint64_t)1 << 48) - 8)
+#define MEW_LIVE_BYTES_MAX (((uint64_t)1 << 41) - 1)
+
+_Static_assert(MEW_SEGMENT_NODES <= 1u << MEW_LIVE_NODE_BITS, "an entry holds any node");
+
 struct mew_live_shard {
-	struct mew_lock lock;          /* of what follows */
-	uint32_t serial;               /* of the newest allocation */
-	struct mew_live_block *blocks; /* open addressing, addr 0: empty; no tombstones */
-	size_t cap;                    /* a power of two, or 0 */
+	struct mew_lock lock;           /* of what follows */
+	uint32_t serial;                /* of the newest allocation */
+	struct mew_live_entry *entries; /* open addressing; no tombstones */
+	size_t cap;                     /* a power of two, or 0 */
 	size_t n;
 } __attribute__((aligned(64)));
 
@@ -43,16 +61,113 @@ static inline struct mew_live_shard *mew_live_at(struct mew_live *live, uint64_t
 	return &live->shards[(addr >> 18) * 0x9e3779b97f4a7c15u >> 56];
 }
 
+/* Blocks are 16 bytes apart, nearly always. */
+static inline size_t mew_live_place(uint64_t addr)
+{
+	return (size_t)((addr >> 4) * 0x9e3779b97f4a7c15u >> 20);
+}
+
+static inline uint64_t mew_live_addr(const struct mew_live_entry *e)
+{
+	return e->key >> MEW_LIVE_SERIAL_BITS << 3;
+}
+
+static inline struct mew_live_entry mew_live_pack(const struct mew_live_block *b)
+{
+	const uint64_t serial_mask = ((uint64_t)1 << MEW_LIVE_SERIAL_BITS) - 1;
+
+	return (struct mew_live_entry){b->addr >> 3 << MEW_LIVE_SERIAL_BITS |
+					       (b->serial & serial_mask),
+				       b->bytes << MEW_LIVE_NODE_BITS | b->node};
+}
+
+static inline void mew_live_unpack(const struct mew_live_entry *e, struct mew_live_block *ret)
+{
+	ret->addr = mew_live_addr(e);
+	ret->bytes = e->value >> MEW_LIVE_NODE_BITS;
+	ret->node = (uint32_t)e->value & ((1u << MEW_LIVE_NODE_BITS) - 1);
+	ret->serial = (uint32_t)e->key & ((1u << MEW_LIVE_SERIAL_BITS) - 1);
+}
+
+/* Where addr is, or the empty entry where it belongs. */
+static inline struct mew_live_entry *mew_live_find(const struct mew_live_shard *s, uint64_t addr)
+{
+	size_t mask = s->cap - 1, i = mew_live_place(addr) & mask;
+	struct mew_live_entry *entries = s->entries;
+
+	while (entries[i].key && mew_live_addr(&entries[i]) != addr)
+		i = (i + 1) & mask;
+	return &entries[i];
+}
+
+/* Twice the room. 0 or -ENOMEM: nothing has changed. */
+int mew_live_grow(struct mew_live *live, struct mew_live_shard *shard);
+
 /* 0; or 1 and *ret_old: what was known at block->addr, in whose place it is now. The caller holds
- * the lock of its shard. -ENOMEM: there is no room and none to be had. */
-int mew_live_insert(struct mew_live *live, const struct mew_live_block *block,
-		    struct mew_live_block *ret_old);
+ * the lock of its shard. -ENOMEM: there is no room and none to be had; -ERANGE: no entry can hold
+ * it. */
+static inline int mew_live_insert(struct mew_live *live, const struct mew_live_block *block,
+				  struct mew_live_block *ret_old)
+{
+	struct mew_live_shard *s = mew_live_at(live, block->addr);
+	struct mew_live_entry *at;
+
+	if (block->addr % 8 || block->addr > MEW_LIVE_ADDR_MAX || block->bytes > MEW_LIVE_BYTES_MAX)
+		return -ERANGE;
+	/* At half it grows; without memory it fills to fifteen sixteenths: searches get slow, but
+	 * they end. */
+	if (s->n >= s->cap / 2 && mew_live_grow(live, s) && s->n >= s->cap / 16 * 15)
+		return -ENOMEM;
+	at = mew_live_find(s, block->addr);
+	if (at->key) {
+		mew_live_unpack(at, ret_old);
+		*at = mew_live_pack(block);
+		return 1;
+	}
+	*at = mew_live_pack(block);
+	__atomic_store_n(&s->n, s->n + 1, __ATOMIC_RELAXED);
+	return 0;
+}
 
 /* 1 and *ret_block when addr was there, else 0. The caller holds the lock of its shard. */
-int mew_live_remove(struct mew_live *live, uint64_t addr, struct mew_live_block *ret_block);
+static inline int mew_live_remove(struct mew_live *live, uint64_t addr,
+				  struct mew_live_block *ret_block)
+{
+	struct mew_live_shard *s = mew_live_at(live, addr);
+	struct mew_live_entry *entries = s->entries, *at;
+	size_t mask = s->cap - 1, hole;
+
+	if (!s->n)
+		return 0;
+	at = mew_live_find(s, addr);
+	if (!at->key)
+		return 0;
+	mew_live_unpack(at, ret_block);
+	__atomic_store_n(&s->n, s->n - 1, __ATOMIC_RELAXED);
+	hole = (size_t)(at - entries);
+	/* Close the hole: an entry moves back when its home is not between the hole and itself. */
+	for (size_t i = (hole + 1) & mask; entries[i].key; i = (i + 1) & mask) {
+		size_t home = mew_live_place(mew_live_addr(&entries[i]));
+
+		if (((i - home) & mask) >= ((i - hole) & mask)) {
+			entries[hole] = entries[i];
+			hole = i;
+		}
+	}
+	entries[hole].key = 0;
+	return 1;
+}
 
 /* The caller will ask for addr soon. At any time. */
-void mew_live_expect(const struct mew_live *live, uint64_t addr);
+static inline void mew_live_expect(struct mew_live *live, uint64_t addr)
+{
+	const struct mew_live_shard *s = mew_live_at(live, addr);
+	const struct mew_live_entry *entries = __atomic_load_n(&s->entries, __ATOMIC_RELAXED);
+	size_t cap = __atomic_load_n(&s->cap, __ATOMIC_RELAXED);
+
+	/* Of a table that is being replaced: then nothing is gained. */
+	__builtin_prefetch(entries + (mew_live_place(addr) & (cap - 1)), 1);
+}
 
 /* All locks at once: nothing is in between. */
 void mew_live_lock(struct mew_live *live);

@@ -18,11 +18,6 @@
 #include "heap/real.h"
 #include "heap/tree.h"
 
-enum inside {
-	IN_REAL = 1,     /* in the real function: a call from there is a part of it */
-	IN_RECORDER = 2, /* in here: only a signal handler can call from there */
-};
-
 /* One process, one recorder. */
 static struct {
 	struct mew_lock gate;      /* for who changes what follows, and mew_recorder_mode */
@@ -30,7 +25,6 @@ static struct {
 	uint32_t serial;           /* of the first iteration's or the window's opening, from 1 */
 	uint32_t whole_paused;
 	int status;
-	struct mew_forkmark mark;
 	struct mew_client client;
 	struct mew_pages pages;
 	struct mew_tree tree;
@@ -41,6 +35,7 @@ static struct {
 	struct mew_mapped mapped;
 } recorder = {.status = -ENOTCONN};
 
+struct mew_forkmark mew_recorder_mark;
 uint32_t mew_recorder_mode;
 __thread struct mew_recorder_thread mew_recorder_thread;
 
@@ -48,7 +43,7 @@ __thread struct mew_recorder_thread mew_recorder_thread;
 
 static int is_on(void)
 {
-	return !recorder.status && mew_forkmark_ours(&recorder.mark);
+	return !recorder.status && mew_forkmark_ours(&mew_recorder_mark);
 }
 
 static int is_paused(const struct mew_recorder_thread *t)
@@ -62,7 +57,7 @@ static int is_set(enum mew_heap_flags flag)
 	return (recorder.client.flags & flag) != 0;
 }
 
-static int is_in(const struct mew_recorder_thread *t, enum mew_gate_phase phase)
+static inline int is_in(const struct mew_recorder_thread *t, enum mew_gate_phase phase)
 {
 	return __atomic_load_n(&recorder.phase, __ATOMIC_RELAXED) == phase && !is_paused(t) &&
 	       (t->stacks.is_loops || !is_set(MEW_HEAP_SELF));
@@ -73,7 +68,7 @@ static uint32_t begin(struct mew_recorder_thread *t)
 {
 	uint32_t inside = t->inside;
 
-	t->inside = IN_RECORDER;
+	t->inside = MEW_INSIDE_RECORDER;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	return inside;
 }
@@ -108,7 +103,8 @@ static void unlock_gate(void)
 	mew_lock_release(&recorder.gate);
 }
 
-static uint32_t lock_block(struct mew_recorder_thread *t, const void *p)
+static inline __attribute__((always_inline)) uint32_t lock_block(struct mew_recorder_thread *t,
+								 const void *p)
 {
 	uint32_t inside = begin(t);
 
@@ -117,23 +113,28 @@ static uint32_t lock_block(struct mew_recorder_thread *t, const void *p)
 	return inside;
 }
 
-static void unlock_block(struct mew_recorder_thread *t, const void *p, uint32_t inside)
+/* The last block may have gone, or a realloc have brought it back. */
+static __attribute__((noinline)) void set_mode_late(void)
+{
+	lock_gate();
+	unlock_gate();
+}
+
+static inline __attribute__((always_inline)) void unlock_block(struct mew_recorder_thread *t,
+							       const void *p, uint32_t inside)
 {
 	uint64_t addr = (uint64_t)(uintptr_t)p;
 	int is_late = recorder.phase != MEW_GATE_WINDOW &&
 		      mew_live_at(&recorder.counters.live, addr)->n <= 1;
 
 	mew_counters_leave(&recorder.counters, addr);
-	/* The last block may have gone, or a realloc have brought it back. */
-	if (is_late) {
-		lock_gate();
-		unlock_gate();
-	}
+	if (is_late)
+		set_mode_late();
 	end(t, inside);
 }
 
 /* What the tracker itself takes, as far as it has been touched. */
-static void tell_own_bytes(void)
+static inline void tell_own_bytes(void)
 {
 	struct mew_segment *s = recorder.client.segment;
 	uint64_t bytes = __atomic_load_n(&recorder.pages.n_bytes, __ATOMIC_RELAXED) +
@@ -146,30 +147,38 @@ static void tell_own_bytes(void)
 		__atomic_store_n(&s->own_bytes, bytes, __ATOMIC_RELAXED);
 }
 
-int mew_recorder_enter(const struct mew_recorder_caller *caller, int is_allocation)
+int mew_recorder_enter_again(const struct mew_recorder_caller *caller, int is_allocation)
 {
 	struct mew_recorder_thread *t = &mew_recorder_thread;
 
-	if (t->inside == IN_RECORDER) {
-		if (is_allocation && mew_forkmark_ours(&recorder.mark))
+	if (t->inside == MEW_INSIDE_RECORDER) {
+		if (is_allocation && mew_forkmark_ours(&mew_recorder_mark))
 			mew_counters_lose(recorder.client.segment);
 		return 0;
 	}
 	/* A call that was left by longjmp or an exception is over: this one is outside of it. */
-	if (t->inside == IN_REAL && caller->sp < t->outer_sp)
+	if (t->inside == MEW_INSIDE_REAL && caller->sp < t->outer_sp)
 		return 0;
-	if (!mew_forkmark_ours(&recorder.mark)) {
+	if (!mew_forkmark_ours(&mew_recorder_mark)) {
 		__atomic_store_n(&mew_recorder_mode, 0, __ATOMIC_RELAXED);
 		return 0;
 	}
 	t->outer_sp = caller->sp;
-	t->inside = IN_REAL;
+	t->inside = MEW_INSIDE_REAL;
 	return 1;
 }
 
 static void leave(struct mew_recorder_thread *t)
 {
 	t->inside = 0;
+}
+
+/* Where the thread's errno is: to ask for it each time is a call of the C library. */
+static inline int *error_of(struct mew_recorder_thread *t)
+{
+	if (!t->error)
+		t->error = &errno;
+	return t->error;
 }
 
 /* ---- events ---- */
@@ -213,12 +222,11 @@ static size_t usable_size(const void *p)
 				: mew_real.malloc_usable_size((void *)(uintptr_t)p);
 }
 
-static void came_back(const struct mew_recorder_caller *caller, uint32_t entry,
-		      const struct mew_live_block *old, const void *p, size_t bytes)
+static inline __attribute__((always_inline)) void
+came_back(struct mew_recorder_thread *t, const struct mew_recorder_caller *caller, uint32_t entry,
+	  const struct mew_live_block *old, const void *p, size_t bytes)
 {
-	struct mew_recorder_thread *t = &mew_recorder_thread;
-
-	t->inside = IN_RECORDER;
+	t->inside = MEW_INSIDE_RECORDER;
 	if (is_set(MEW_HEAP_USABLE))
 		bytes = usable_size(p);
 	if (is_in(t, MEW_GATE_WINDOW))
@@ -230,18 +238,19 @@ static void came_back(const struct mew_recorder_caller *caller, uint32_t entry,
 void mew_recorder_allocated(const struct mew_recorder_caller *caller, uint32_t entry, const void *p,
 			    size_t bytes)
 {
-	int saved = errno;
+	struct mew_recorder_thread *t = &mew_recorder_thread;
+	int *error = error_of(t), saved = *error;
 
 	if (p)
-		came_back(caller, entry, NULL, p, bytes);
-	errno = saved;
-	leave(&mew_recorder_thread);
+		came_back(t, caller, entry, NULL, p, bytes);
+	*error = saved;
+	leave(t);
 }
 
 void mew_recorder_freeing(const void *p)
 {
 	struct mew_recorder_thread *t = &mew_recorder_thread;
-	int saved = errno;
+	int *error = error_of(t), saved = *error;
 	uint32_t inside;
 
 	if (!p)
@@ -250,12 +259,7 @@ void mew_recorder_freeing(const void *p)
 	mew_counters_free(&recorder.counters, &t->counters, (uint64_t)(uintptr_t)p,
 			  is_in(t, MEW_GATE_WINDOW));
 	unlock_block(t, p, inside);
-	errno = saved;
-}
-
-void mew_recorder_freed(void)
-{
-	leave(&mew_recorder_thread);
+	*error = saved;
 }
 
 int mew_recorder_resizing(const void *p, struct mew_live_block *ret_old)
@@ -292,7 +296,7 @@ void mew_recorder_resized(const struct mew_recorder_caller *caller, uint32_t ent
 	int saved = errno;
 
 	if (q)
-		came_back(caller, entry, old, q, bytes);
+		came_back(t, caller, entry, old, q, bytes);
 	else
 		record_nothing(t, old, bytes);
 	errno = saved;
@@ -307,7 +311,7 @@ int mew_recorder_maps_begin(void)
 	 */
 	if (!is_set(MEW_HEAP_MMAP) || t->inside || !is_on())
 		return 0;
-	t->inside = IN_RECORDER;
+	t->inside = MEW_INSIDE_RECORDER;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	mew_lock_acquire(&recorder.maps_lock);
 	return 1;
@@ -371,7 +375,7 @@ static void gate_prepare(uintptr_t root_lo, uintptr_t root_hi)
 	if (!is_on())
 		return;
 	recorder.stacks.root = (struct mew_walk_root){.lo = root_lo, .hi = root_hi};
-	t->inside = IN_RECORDER;
+	t->inside = MEW_INSIDE_RECORDER;
 	mew_client_refresh(&recorder.client, root_lo);
 	leave(t);
 	try_new(t);
@@ -472,7 +476,7 @@ void mew_recorder_forked(void)
 static int start(const char *path)
 {
 	struct mew_segment *segment;
-	int rc = mew_forkmark_open(&recorder.mark);
+	int rc = mew_forkmark_open(&mew_recorder_mark);
 
 	if (!rc)
 		rc = mew_client_connect(&recorder.client, path);

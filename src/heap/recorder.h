@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "channel/forkmark.h"
 #include "heap/counters.h"
 #include "heap/stacks.h"
 
@@ -26,24 +27,42 @@ struct mew_recorder_caller {
 	uint64_t pc, sp, fp;
 };
 
+enum mew_recorder_inside {
+	MEW_INSIDE_REAL = 1,     /* in the real function: a call from there is a part of it */
+	MEW_INSIDE_RECORDER = 2, /* in the recorder: only a signal handler can call from there */
+};
+
 /* Of a thread. */
 struct mew_recorder_thread {
 	uint64_t n_calls;  /* not yet in the segment's n_hooked */
 	uint64_t outer_sp; /* of the outermost call in progress */
-	uint32_t inside;   /* what that call is in: 0 none, else enum inside */
+	uint32_t inside;   /* what that call is in: 0 none, else enum mew_recorder_inside */
 	uint32_t paused;   /* serial of the window that its pause belongs to, 0: none */
+	int *error;        /* its errno, NULL: not asked yet */
 	struct mew_counters_thread counters;
 	struct mew_stacks_thread stacks;
 };
 
+extern struct mew_forkmark mew_recorder_mark __attribute__((visibility("hidden")));
 extern uint32_t mew_recorder_mode
 	__attribute__((visibility("hidden"))); /* enum mew_recorder_mode bits */
 extern __thread struct mew_recorder_thread mew_recorder_thread
 	__attribute__((visibility("hidden")));
 
+int mew_recorder_enter_again(const struct mew_recorder_caller *caller, int is_allocation);
+
 /* 1: the call is to be recorded. 0: it is nested in another one, comes from a signal handler that
  * interrupted the recorder (is_allocation: counted as lost), or the process is a forked child. */
-int mew_recorder_enter(const struct mew_recorder_caller *caller, int is_allocation);
+static inline int mew_recorder_enter(const struct mew_recorder_caller *caller, int is_allocation)
+{
+	struct mew_recorder_thread *t = &mew_recorder_thread;
+
+	if (__builtin_expect(t->inside || !mew_forkmark_ours(&mew_recorder_mark), 0))
+		return mew_recorder_enter_again(caller, is_allocation);
+	t->outer_sp = caller->sp;
+	t->inside = MEW_INSIDE_REAL;
+	return 1;
+}
 
 /* An allocation came back; p NULL: it failed. */
 void mew_recorder_allocated(const struct mew_recorder_caller *caller, uint32_t entry, const void *p,
@@ -51,7 +70,10 @@ void mew_recorder_allocated(const struct mew_recorder_caller *caller, uint32_t e
 
 /* p is about to be freed, then it was. */
 void mew_recorder_freeing(const void *p);
-void mew_recorder_freed(void);
+static inline void mew_recorder_freed(void)
+{
+	mew_recorder_thread.inside = 0;
+}
 
 /* p, not NULL, is about to be resized: 1 and *ret_old when it was tracked; and came back as q. */
 int mew_recorder_resizing(const void *p, struct mew_live_block *ret_old);

@@ -17,13 +17,14 @@ struct mew_stacks_scratch {
 	uint32_t leaf, leaf_entry; /* of the stack that the trail holds */
 	uint32_t n_deepest;        /* frames that any stack had */
 	struct mew_walk_cache cache;
+	struct mew_tree_memo memos[1u << MEW_TREE_MEMO_BITS];
 	struct mew_trail trail;
 	struct mew_walk_result walk;
 	char text[1024];
 };
 
-static struct mew_stacks_scratch *take_scratch(struct mew_stacks *stacks,
-					       struct mew_stacks_thread *t)
+static inline struct mew_stacks_scratch *take_scratch(struct mew_stacks *stacks,
+						      struct mew_stacks_thread *t)
 {
 	uint32_t slot;
 
@@ -36,7 +37,9 @@ static struct mew_stacks_scratch *take_scratch(struct mew_stacks *stacks,
 			continue;
 		if (!s->is_touched) {
 			s->is_touched = 1;
-			mew_lock_add(&stacks->bytes, sizeof(s->cache) + sizeof(s->text));
+			mew_lock_add(&stacks->bytes, sizeof(s->cache) + sizeof(s->memos) +
+							     sizeof(s->trail.quick) +
+							     sizeof(s->text));
 		}
 		return s;
 	}
@@ -132,14 +135,15 @@ static uint32_t leaf_of_trail(struct mew_stacks *stacks, struct mew_stacks_scrat
 		key.parent =
 			trail->n_tagged ? trail->frames[trail->n_tagged - 1].tag : base_of(stacks);
 		key.pc = trail->frames[trail->n_tagged].pc;
-		trail->frames[trail->n_tagged].tag = mew_tree_child(stacks->tree, &key);
+		trail->frames[trail->n_tagged].tag =
+			mew_tree_child_again(stacks->tree, s->memos, &key);
 	}
 	key.parent = n ? trail->frames[n - 1].tag : base_of(stacks);
 	key.pc = trail->frames[n].pc;
 	key.flags = MEW_NODE_ROOTED;
 	key.entry = (uint16_t)entry;
 	s->leaf_entry = entry;
-	s->leaf = mew_tree_child(stacks->tree, &key);
+	s->leaf = mew_tree_child_again(stacks->tree, s->memos, &key);
 	return s->leaf;
 }
 
@@ -152,7 +156,9 @@ static uint32_t walk(struct mew_stacks *stacks, struct mew_stacks_thread *t,
 	struct mew_walk_stack stack = {.lo = start->sp, .end_of = end_of, .arg = &on};
 	struct mew_walk_result *w = &s->walk;
 
-	stack.hi = end_of(&on, start->sp);
+	stack.hi = start->sp >= t->stack.own.lo && start->sp < t->stack.own.hi
+			   ? t->stack.own.hi
+			   : end_of(&on, start->sp);
 	/* What was unloaded may have been replaced at the same place: its rules would lead astray,
 	 * and to something that looks like a stack. */
 	if (__atomic_load_n(&stacks->n_unloaded, __ATOMIC_RELAXED) &&

@@ -7,32 +7,6 @@
 
 #define FIRST_SLOTS 1024u
 
-/* Its upper half is good. */
-static uint64_t key_hash(const struct mew_tree_key *k)
-{
-	uint64_t rest = (uint64_t)k->parent << 12 ^ (uint64_t)k->flags << 8 ^ k->entry;
-
-	return ((rest * 0xbf58476d1ce4e5b9u) ^ k->pc) * 0x9e3779b97f4a7c15u;
-}
-
-static int node_is(const struct mew_segment_node *n, const struct mew_tree_key *k)
-{
-	return n->pc == k->pc && n->parent == k->parent && n->flags == k->flags &&
-	       n->entry == k->entry;
-}
-
-/* The slot of the key, or the empty one where it belongs. A slot changes once, from empty. */
-static uint32_t *find_slot(struct mew_tree_index *index, const struct mew_segment *segment,
-			   const struct mew_tree_key *k)
-{
-	uint32_t i = (uint32_t)(key_hash(k) >> 32) & (index->n_slots - 1), id;
-
-	while ((id = __atomic_load_n(&index->slots[i], __ATOMIC_ACQUIRE)) &&
-	       !node_is(&segment->nodes[id], k))
-		i = (i + 1) & (index->n_slots - 1);
-	return &index->slots[i];
-}
-
 static size_t index_bytes(uint32_t n_slots)
 {
 	return sizeof(struct mew_tree_index) + n_slots * sizeof(uint32_t);
@@ -66,7 +40,7 @@ static int make_room(struct mew_tree *tree)
 		const struct mew_segment_node *n = &segment->nodes[i];
 		struct mew_tree_key k = {n->pc, n->parent, n->flags, n->entry};
 
-		*find_slot(index, segment, &k) = i;
+		*mew_tree_slot(index, segment, &k) = i;
 	}
 	__atomic_store_n(&tree->index, index, __ATOMIC_RELEASE);
 	return 0;
@@ -76,7 +50,7 @@ static int make_room(struct mew_tree *tree)
 static uint32_t add(struct mew_tree *tree, const struct mew_tree_key *k)
 {
 	struct mew_segment *segment = tree->segment;
-	uint32_t *slot = find_slot(tree->index, segment, k), id = *slot;
+	uint32_t *slot = mew_tree_slot(tree->index, segment, k), id = *slot;
 	struct mew_segment_node *n;
 
 	if (id)
@@ -91,7 +65,7 @@ static uint32_t add(struct mew_tree *tree, const struct mew_tree_key *k)
 	n->entry = k->entry;
 	/* Before anybody counts there. */
 	__atomic_store_n(&segment->n_nodes, id + 1, __ATOMIC_RELEASE);
-	__atomic_store_n(find_slot(tree->index, segment, k), id, __ATOMIC_RELEASE);
+	__atomic_store_n(mew_tree_slot(tree->index, segment, k), id, __ATOMIC_RELEASE);
 	return id;
 }
 
@@ -127,17 +101,12 @@ void mew_tree_done(struct mew_tree *tree)
 	}
 }
 
-uint32_t mew_tree_child(struct mew_tree *tree, const struct mew_tree_key *k)
+uint32_t mew_tree_add(struct mew_tree *tree, const struct mew_tree_key *k)
 {
-	struct mew_tree_index *index = __atomic_load_n(&tree->index, __ATOMIC_ACQUIRE);
 	uint32_t id;
 
 	if (k->parent == MEW_TREE_LOST)
 		return MEW_TREE_LOST;
-	id = __atomic_load_n(find_slot(index, tree->segment, k), __ATOMIC_ACQUIRE);
-	if (id)
-		return id;
-	/* New, or in an index that has replaced this one. */
 	mew_lock_acquire(&tree->lock);
 	id = add(tree, k);
 	mew_lock_release(&tree->lock);

@@ -41,13 +41,72 @@ struct mew_tree {
 	struct mew_tree_index *index;
 };
 
+/* A child that was found lately; id 0 or lost: none. Children stay what they are: it never gets
+ * old. */
+struct mew_tree_memo {
+	struct mew_tree_key key;
+	uint32_t id;
+};
+
+#define MEW_TREE_MEMO_BITS 8
+
 /* Starts a tree in a zeroed segment of segment_bytes. -EINVAL: no room for a node; -ENOMEM. */
 int mew_tree_init(struct mew_tree *tree, struct mew_segment *segment, uint64_t segment_bytes,
 		  struct mew_pages *pages);
 void mew_tree_done(struct mew_tree *tree);
 
+/* Its upper half is good. */
+static inline uint64_t mew_tree_hash(const struct mew_tree_key *k)
+{
+	uint64_t rest = (uint64_t)k->parent << 20 ^ (uint64_t)k->flags << 8 ^ k->entry;
+
+	return (rest ^ rest << 27 ^ k->pc) * 0x9e3779b97f4a7c15u;
+}
+
+static inline int mew_tree_is(const struct mew_segment_node *n, const struct mew_tree_key *k)
+{
+	return n->pc == k->pc && n->parent == k->parent && n->flags == k->flags &&
+	       n->entry == k->entry;
+}
+
+/* The slot of the key, or the empty one where it belongs. A slot changes once, from empty. */
+static inline uint32_t *mew_tree_slot(struct mew_tree_index *index,
+				      const struct mew_segment *segment,
+				      const struct mew_tree_key *k)
+{
+	uint32_t mask = index->n_slots - 1, i = (uint32_t)(mew_tree_hash(k) >> 32) & mask, id;
+
+	while ((id = __atomic_load_n(&index->slots[i], __ATOMIC_ACQUIRE)) &&
+	       !mew_tree_is(&segment->nodes[id], k))
+		i = (i + 1) & mask;
+	return &index->slots[i];
+}
+
+/* Of one that is not in the index, or was not yet. */
+uint32_t mew_tree_add(struct mew_tree *tree, const struct mew_tree_key *key);
+
 /* The child of key->parent, made when it is new; MEW_TREE_LOST when there is no room, or when the
  * parent is that. */
-uint32_t mew_tree_child(struct mew_tree *tree, const struct mew_tree_key *key);
+static inline uint32_t mew_tree_child(struct mew_tree *tree, const struct mew_tree_key *key)
+{
+	struct mew_tree_index *index = __atomic_load_n(&tree->index, __ATOMIC_ACQUIRE);
+	uint32_t id = __atomic_load_n(mew_tree_slot(index, tree->segment, key), __ATOMIC_ACQUIRE);
+
+	return id ? id : mew_tree_add(tree, key);
+}
+
+/* The same by way of 2^MEW_TREE_MEMO_BITS memos of the caller alone, zeroed to start. */
+static inline uint32_t mew_tree_child_again(struct mew_tree *tree, struct mew_tree_memo *memos,
+					    const struct mew_tree_key *k)
+{
+	struct mew_tree_memo *memo = &memos[mew_tree_hash(k) >> (64 - MEW_TREE_MEMO_BITS)];
+
+	if (memo->id <= MEW_TREE_LOST || memo->key.pc != k->pc || memo->key.parent != k->parent ||
+	    memo->key.flags != k->flags || memo->key.entry != k->entry) {
+		memo->key = *k;
+		memo->id = mew_tree_child(tree, k);
+	}
+	return memo->id;
+}
 
 #endif

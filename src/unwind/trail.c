@@ -5,6 +5,7 @@
 
 #include "unwind/memory.h"
 
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 #define SKIP_BITS 6 /* after walks that failed up to 2^6 - 1 are not tried */
 
 enum found { NOT_FOR_THE_TRAIL, MET, WHOLE };
@@ -14,6 +15,7 @@ struct walk {
 	const struct mew_unwind_table *table;
 	size_t space_bytes;
 	const struct mew_walk_stack *stack;
+	uint64_t lo, hi; /* of the stack */
 	uintptr_t shift;
 	const struct mew_walk_root *root;
 	struct mew_walk_cache *cache;
@@ -28,6 +30,9 @@ static void check_stamp(struct mew_trail *trail, const struct mew_unwind_table *
 	    trail->root.hi == root->hi)
 		return;
 	trail->n_frames = trail->n_tagged = 0;
+	if (trail->generation != generation)
+		for (unsigned i = 0; i < 1u << MEW_TRAIL_QUICK_BITS; i++)
+			__atomic_store_n(&trail->quick[i].pc, 0, __ATOMIC_RELAXED);
 	trail->generation = generation;
 	trail->root.lo = root->lo;
 	trail->root.hi = root->hi;
@@ -57,88 +62,120 @@ static uint32_t count_valid(const struct mew_trail_word *words, uint32_t n, uint
  * too. *n_valid: how many of the first words are; UINT32_MAX: nobody has looked. Frames are met
  * from the inside, so those asked for later depend on fewer words.
  */
-static inline int is_met(const struct mew_trail *trail, const struct mew_walk_stack *stack,
-			 const struct mew_trail_frame *old, const struct mew_walk_frame *f,
-			 uint32_t *n_valid)
+static ALWAYS_INLINE int is_met(const struct mew_trail *trail, const struct walk *w,
+				const struct mew_trail_frame *old, const struct mew_walk_frame *f,
+				uint32_t *n_valid)
 {
 	if (old->pc != f->pc || (old->needs_fp && (!f->fp_known || old->fp != f->fp)))
 		return 0;
 	/* None of the words is below old->sp. */
-	if (f->sp < stack->lo || old->end > stack->hi)
+	if (f->sp < w->lo || old->end > w->hi)
 		return 0;
 	if (*n_valid == UINT32_MAX)
-		*n_valid = count_valid(trail->words, old->n_words, mew_stack_shift(stack));
+		*n_valid = count_valid(trail->words, old->n_words, w->shift);
 	return old->n_words <= *n_valid;
 }
 
-/*
- * mew_walk_step() for what nearly all frames are: known to the cache, with a CFA that is counted
- * from sp, as long as all of it is in the stack. 0: it is another one.
- */
-static inline int step_quickly(const struct mew_walk_stack *stack, uintptr_t shift,
-			       const struct mew_walk_cache *cache, struct mew_trail_step *step)
+static inline struct mew_trail_quick *quick_of(struct mew_trail *trail, uint64_t pc)
 {
-	const struct mew_walk_entry *known = mew_walk_cached(cache, step->frame.pc - 1);
-	uint64_t sp = step->frame.sp, cfa, fp_at;
+	return &trail->quick[(pc * 0x9e3779b97f4a7c15u) >> (64 - MEW_TRAIL_QUICK_BITS)];
+}
 
-	if (!known)
+/* The next frame of the same pc may be left quickly. */
+static void remember(struct mew_trail *trail, uint64_t pc, const struct mew_rule *rule)
+{
+	struct mew_trail_quick *quick = quick_of(trail, pc);
+
+	if (rule->cfa != MEW_CFA_SP || rule->ra_off != -1 || rule->cfa_off <= 0 ||
+	    rule->cfa_off % 8 || rule->fp > MEW_FP_AT_CFA || MEW_CPU_HAS_LR)
+		return;
+	quick->pc = pc;
+	quick->cfa_off = rule->cfa_off;
+	quick->fp_off = 0;
+	if (rule->fp == MEW_FP_AT_CFA)
+		quick->fp_off = rule->fp_off * 8;
+	/* A place in the frame. */
+	if (quick->fp_off > 0 || quick->fp_off < -rule->cfa_off ||
+	    (rule->fp == MEW_FP_AT_CFA && !rule->fp_off))
+		quick->pc = 0;
+}
+
+/* mew_walk_step() for a frame that can be left quickly, as long as all of it is in the stack: f
+ * becomes its caller. 0: it is another one. */
+static ALWAYS_INLINE int step_quickly(const struct walk *w, const struct mew_trail_quick *quick,
+				      struct mew_walk_frame *f)
+{
+	uint64_t cfa = f->sp + (uint64_t)(int64_t)quick->cfa_off;
+
+	if (quick->pc != f->pc || cfa > w->hi || cfa % 8)
 		return 0;
-	step->rule = *known->rule;
-	cfa = sp + (uint64_t)(int64_t)step->rule.cfa_off;
-	fp_at = cfa + (uint64_t)((int64_t)step->rule.fp_off * 8);
-	if (step->rule.cfa != MEW_CFA_SP || step->rule.ra_off != -1 || MEW_CPU_HAS_LR ||
-	    step->rule.fp > MEW_FP_AT_CFA || cfa <= sp || cfa > stack->hi || cfa % 8)
-		return 0;
-	step[1].frame.fp = step->frame.fp;
-	step[1].frame.fp_known = step->frame.fp_known;
-	if (step->rule.fp == MEW_FP_AT_CFA) {
-		if (fp_at < sp || fp_at >= cfa)
-			return 0;
-		step[1].frame.fp = mew_stack_known_word(shift, fp_at);
-		step[1].frame.fp_known = 1;
+	f->pc = mew_stack_known_word(w->shift, cfa - 8);
+	f->sp = cfa;
+	if (quick->fp_off) {
+		f->fp = mew_stack_known_word(w->shift, cfa + (uint64_t)(int64_t)quick->fp_off);
+		f->fp_known = 1;
 	}
-	step[1].frame.pc = mew_stack_known_word(shift, cfa - 8);
-	step[1].frame.sp = cfa;
 	return 1;
 }
 
-/* Steps outwards until a remembered frame is met with all that it depends on, or the stack ends.
- * *ret_kept: how many remembered frames stay. */
-static enum found look(struct mew_trail *trail, const struct walk *w, uint32_t *ret_kept)
+/* mew_walk_step() for any other frame. */
+static __attribute__((noinline)) int step_slowly(struct mew_trail *trail, const struct walk *w,
+						 struct mew_trail_step *step)
+{
+	int end = mew_walk_step(w->table, w->space_bytes, w->stack, w->cache, &step->frame,
+				&step->rule, &step[1].frame);
+
+	step->quick = NULL;
+	if (!end)
+		remember(trail, step->frame.pc, &step->rule);
+	return end;
+}
+
+/*
+ * Steps outwards from f until a remembered frame is met with all that it depends on, or the stack
+ * ends. *ret_kept: how many remembered frames stay. The frame stays in registers, whose addresses
+ * nobody takes.
+ */
+static ALWAYS_INLINE enum found look(struct mew_trail *trail, const struct walk *w,
+				     struct mew_walk_frame f, uint32_t *ret_kept)
 {
 	const struct mew_trail_frame *old = trail->frames + trail->n_frames;
-	const struct mew_walk_root root = *w->root;
+	const uint64_t root_lo = w->root->lo, root_bytes = w->root->hi - root_lo;
 	struct mew_trail_step *step = trail->steps;
 	uint32_t n_valid = UINT32_MAX;
 	enum found found = NOT_FOR_THE_TRAIL;
 	int end = 0;
 
 	*ret_kept = 0;
+	step->frame = f;
 	while (step < trail->steps + MEW_TRAIL_FRAMES) {
-		uint64_t sp = step->frame.sp, pc;
+		const struct mew_trail_quick *quick = quick_of(trail, f.pc);
 
-		while (old > trail->frames && old[-1].sp < sp)
+		while (old > trail->frames && old[-1].sp < f.sp)
 			old--;
-		if (old > trail->frames && old[-1].sp == sp &&
-		    is_met(trail, w->stack, &old[-1], &step->frame, &n_valid)) {
+		if (old > trail->frames && old[-1].sp == f.sp &&
+		    is_met(trail, w, &old[-1], &f, &n_valid)) {
 			*ret_kept = (uint32_t)(old - trail->frames);
 			found = MET;
 			break;
 		}
-		if (!step_quickly(w->stack, w->shift, w->cache, step))
-			end = mew_walk_step(w->table, w->space_bytes, w->stack, w->cache,
-					    &step->frame, &step->rule, &step[1].frame);
+		if (step_quickly(w, quick, &f)) {
+			step->quick = quick;
+			step[1].frame = f;
+		} else {
+			end = step_slowly(trail, w, step);
+			f = step[1].frame;
+		}
 		step++;
 		if (end) {
 			found = end == MEW_WALK_OUTERMOST ? WHOLE : NOT_FOR_THE_TRAIL;
 			break;
 		}
-		pc = step->frame.pc;
 		/* A word 0 is where the ABI and hand-made stacks end; one that should come to a
 		 * root is for mew_walk() to tell. */
-		if (!pc && root.hi)
+		if (!f.pc && w->root->hi)
 			break;
-		if (!pc || pc - root.lo < root.hi - root.lo) {
+		if (!f.pc || f.pc - root_lo < root_bytes) {
 			found = WHOLE;
 			break;
 		}
@@ -206,6 +243,23 @@ static int add_words(struct words *words, const struct mew_trail_step *step, uin
 	return rule->fp == MEW_FP_SAME ? 0 : -1;
 }
 
+/* add_words() for a frame that was left quickly: they were read already. */
+static inline void add_quick_words(struct words *words, const struct mew_trail_step *step,
+				   uint32_t *needs_fp)
+{
+	uint64_t cfa = step[1].frame.sp;
+
+	*words->next++ = (struct mew_trail_word){cfa - 8, step[1].frame.pc};
+	if (words->end < cfa)
+		words->end = cfa;
+	if (*needs_fp && step->quick->fp_off) {
+		uint64_t at = cfa + (uint64_t)(int64_t)step->quick->fp_off;
+
+		*words->next++ = (struct mew_trail_word){at, step[1].frame.fp};
+		*needs_fp = 0;
+	}
+}
+
 /* The steps become frames, outermost first, inside of those that are kept. */
 static int push(struct mew_trail *trail, const struct mew_walk_stack *stack, uint32_t kept)
 {
@@ -224,7 +278,9 @@ static int push(struct mew_trail *trail, const struct mew_walk_stack *stack, uin
 	for (uint32_t i = trail->n_steps; i-- > 0; f++) {
 		const struct mew_trail_step *step = &trail->steps[i];
 
-		if (is_left && add_words(&words, step, &needs_fp))
+		if (is_left && step->quick)
+			add_quick_words(&words, step, &needs_fp);
+		else if (is_left && add_words(&words, step, &needs_fp))
 			return -1;
 		f->pc = step->frame.pc;
 		f->sp = step->frame.sp;
@@ -249,21 +305,26 @@ int mew_trail_walk(struct mew_trail *trail, const struct mew_unwind_table *t, si
 		   const struct mew_walk_start *start, const struct mew_walk_stack *stack,
 		   const struct mew_walk_root *root, struct mew_walk_cache *cache)
 {
-	struct walk w = {t, space_bytes, stack, mew_stack_shift(stack), root, cache};
-	struct mew_walk_frame *f = &trail->steps[0].frame;
+	struct walk w = {.table = t,
+			 .space_bytes = space_bytes,
+			 .stack = stack,
+			 .lo = stack->lo,
+			 .hi = stack->hi,
+			 .shift = mew_stack_shift(stack),
+			 .root = root,
+			 .cache = cache};
+	struct mew_walk_frame f = {start->pc, start->sp, start->fp, 1};
 	uint32_t kept;
 
+	if (!start->pc)
+		return 0;
 	if (trail->n_skip > 0) {
 		trail->n_skip--;
 		return 0;
 	}
 	check_stamp(trail, t, root);
 	mew_walk_cache_check(cache, t);
-	f->pc = start->pc;
-	f->sp = start->sp;
-	f->fp = start->fp;
-	f->fp_known = 1;
-	if (look(trail, &w, &kept) == NOT_FOR_THE_TRAIL)
+	if (look(trail, &w, f, &kept) == NOT_FOR_THE_TRAIL)
 		return fail(trail);
 	trail->n_frames = kept;
 	if (trail->n_tagged > kept)

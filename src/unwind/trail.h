@@ -28,6 +28,23 @@ struct mew_trail_word {
 	uint64_t at, value;
 };
 
+/* How a frame is left whose rule is what nearly all are: the CFA counted from sp, the return
+ * address right below it. */
+struct mew_trail_quick {
+	uint64_t pc;     /* a return address; 0: none */
+	int32_t cfa_off; /* of sp, above 0 */
+	int32_t fp_off;  /* of the CFA, where fp is saved, below 0; 0: fp is kept */
+};
+
+#define MEW_TRAIL_QUICK_BITS 9
+
+/* A frame in hand, and what it was left by: quick, or else rule. */
+struct mew_trail_step {
+	struct mew_walk_frame frame;
+	const struct mew_trail_quick *quick;
+	struct mew_rule rule;
+};
+
 /* Of one thread at a time. Zeroed to start. Large, but touched only as deep as stacks are. */
 struct mew_trail {
 	uint64_t generation; /* of the tables */
@@ -38,12 +55,11 @@ struct mew_trail {
 	uint32_t n_skip;   /* walks that are not tried */
 	uint32_t n_steps;
 	int is_left; /* the outermost step has a caller, which is the next one */
+	struct mew_trail_quick quick[1u << MEW_TRAIL_QUICK_BITS];
 	struct mew_trail_frame frames[MEW_TRAIL_FRAMES]; /* outermost first */
 	struct mew_trail_word words[MEW_TRAIL_WORDS];    /* likewise */
-	struct mew_trail_step {
-		struct mew_walk_frame frame;
-		struct mew_rule rule;
-	} steps[MEW_TRAIL_FRAMES + 1]; /* in hand, innermost first, and the frame outside of them */
+	/* In hand, innermost first, and the frame outside of them. */
+	struct mew_trail_step steps[MEW_TRAIL_FRAMES + 1];
 };
 
 /*

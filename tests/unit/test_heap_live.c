@@ -61,6 +61,37 @@ static void a_block_takes_the_place_of_one_at_the_same_address(void **state)
 	mew_live_done(&live);
 }
 
+static void an_entry_holds_the_largest_of_everything_and_refuses_more(void **state)
+{
+	struct mew_pages pages = heap_pages(UINT32_MAX);
+	struct mew_live_block b = {.addr = MEW_LIVE_ADDR_MAX,
+				   .bytes = MEW_LIVE_BYTES_MAX,
+				   .node = MEW_SEGMENT_NODES - 1,
+				   .serial = (1u << MEW_LIVE_SERIAL_BITS) - 1};
+	struct mew_live_block old;
+	struct mew_live live;
+
+	(void)state;
+	mew_live_init(&live, &pages);
+	assert_int_equal(mew_live_insert(&live, &b, &old), 0);
+	assert_int_equal(mew_live_remove(&live, b.addr, &old), 1);
+	assert_memory_equal(&old, &b, sizeof(b));
+	b.bytes++;
+	assert_int_equal(mew_live_insert(&live, &b, &old), -ERANGE);
+	b.bytes--;
+	b.addr += 8;
+	assert_int_equal(mew_live_insert(&live, &b, &old), -ERANGE);
+	b.addr = 0x1004;
+	assert_int_equal(mew_live_insert(&live, &b, &old), -ERANGE);
+	/* Nor is it taken for the one beside it. */
+	b.addr = 0x1000;
+	assert_int_equal(mew_live_insert(&live, &b, &old), 0);
+	assert_int_equal(mew_live_remove(&live, 0x1004, &old), 0);
+	assert_int_equal(mew_live_remove(&live, 0x1000, &old), 1);
+	assert_false(mew_live_any(&live));
+	mew_live_done(&live);
+}
+
 static size_t n_blocks(const struct mew_live *live)
 {
 	size_t n = 0;
@@ -137,7 +168,8 @@ static void the_table_grows_and_keeps_all_blocks(void **state)
 	for (uint64_t i = 1; i <= 100000; i++)
 		assert_int_equal(insert(&live, i * 32), 0);
 	assert_int_equal(n_blocks(&live), 100000);
-	assert_in_range(pages.n_bytes, 2 * 100000 * sizeof(b), 8 * 100000 * sizeof(b));
+	assert_in_range(pages.n_bytes, 100000 * sizeof(struct mew_live_entry),
+			8 * 100000 * sizeof(struct mew_live_entry));
 	for (uint64_t i = 1; i <= 100000; i++)
 		assert_int_equal(mew_live_remove(&live, i * 32, &b), 1);
 	assert_false(mew_live_any(&live));
@@ -183,6 +215,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_block_comes_back_as_it_was_put_in_and_only_once),
 		cmocka_unit_test(a_block_takes_the_place_of_one_at_the_same_address),
+		cmocka_unit_test(an_entry_holds_the_largest_of_everything_and_refuses_more),
 		cmocka_unit_test(removal_keeps_every_other_block),
 		cmocka_unit_test(the_table_grows_and_keeps_all_blocks),
 		cmocka_unit_test(without_memory_it_fills_up_and_then_refuses),
