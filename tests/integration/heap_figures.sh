@@ -156,6 +156,29 @@ grep -qx 'status -1' err || fail "the refusal is not told" err
 figures "mew-perf refuses: the program runs" ended 'exit 0' images 0 refused 1
 
 if command -v c++ >/dev/null 2>&1; then
+	# Every entry point of the list, as the program itself counts; and which one each call is told
+	# for, where none is made of another one.
+	c++ -O1 -fno-builtin -shared -fPIC -w -DEVERY_FORM -I"$MEW_SRCDIR/src" -o liball.so \
+		"$MEW_SRCDIR/tests/fixtures/heap_allocator.cc" || broken "cannot build an allocator"
+	for libraries in '' '-L. -Wl,--no-as-needed -lall'; do
+		# shellcheck disable=SC2086
+		c++ -std=c++17 -O1 -fno-builtin -I"$MEW_SRCDIR/src" -o heap_entries \
+			"$MEW_SRCDIR/tests/fixtures/heap_entries.cc" $libraries -Wl,-rpath,"$mew_dir" -ldl \
+			-lpthread || broken "cannot build heap_entries"
+		under -s ./heap_entries counted
+		grep -qx 'ended exit 0' figures || fail "the calls of every entry point fail" figures err
+		grep -v '^entry ' out >wanted
+		while read -r name value; do
+			grep -qx "$name $value" figures || fail "$name is not $value" figures out
+		done <wanted
+		grep '^entry ' out | sort >wanted
+		awk '$1 == "stack" { n[$2] += $3; b[$2] += $4 }
+			END { for (e in n) print "entry", e, n[e], b[e] }' figures | sort >told
+		[ -z "$libraries" ] || cmp -s wanted told || fail "other entry points are told" wanted told
+		figures "every entry point, counted once, with $(wc -l <told) of them told" foreign_frees 0 \
+			live_bytes 0 held_bytes 0 held_blocks 0 lost 0 broken 0 sums 'add up'
+	done
+
 	c++ -std=c++17 -O1 -I"$MEW_SRCDIR/src" -o heap_new "$MEW_SRCDIR/tests/fixtures/heap_new.cc" ||
 		broken "cannot build heap_new"
 	under ./heap_new

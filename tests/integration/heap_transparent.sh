@@ -8,13 +8,15 @@
 # shellcheck source=tests/integration/heap_lib.sh
 . "$MEW_SRCDIR/tests/integration/heap_lib.sh"
 
-need nm readelf
+need nm readelf c++
 
+sed -n 's/^MEW_HOOK(\([A-Za-z0-9_]*\),.*/\1/p' "$MEW_SRCDIR/src/channel/hooks.def" >wanted_entries
+[ "$(wc -l <wanted_entries)" -ge 33 ] || broken "hooks.def is written in another way"
 nm -D --defined-only "$hook" | awk '{ print $3 }' | sort >exported || broken "nm cannot read it"
 {
 	printf "%s\n" dlclose posix_spawn posix_spawnp system popen vfork _Fork mmap mmap64 munmap mremap
 	echo mew_heap_gate
-	sed -n 's/^MEW_HOOK(\([A-Za-z0-9_]*\),.*/\1/p' "$MEW_SRCDIR/src/channel/hooks.def"
+	cat wanted_entries
 } | sort >wanted
 cmp -s exported wanted || fail "the hook exports something else than hooks.def" exported wanted
 pass "the hook exports hooks.def, the gate, dlclose, what makes children, and mmap with its relatives"
@@ -44,7 +46,13 @@ same()
 	grep -qx 'total_allocations 0' figures && fail "$mew_text: nothing was recorded" figures
 }
 
-same 'errno, sizes and alignments' "$fixtures/heap_semantics"
+c++ -std=c++17 -O1 -fno-builtin -I"$MEW_SRCDIR/src" -o heap_entries \
+	"$MEW_SRCDIR/tests/fixtures/heap_entries.cc" -lpthread -ldl || broken "cannot build heap_entries"
+same 'errno, sizes and alignments of every entry point' ./heap_entries
+cp plain edges
+while read -r name; do
+	grep -q "^$name(.*block" edges || fail "$name is not tested" edges
+done <wanted_entries
 if command -v python3 >/dev/null 2>&1; then
 	same 'python3' env PYTHONMALLOC=malloc python3 -c '
 import json, re, threading
