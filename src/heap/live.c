@@ -5,21 +5,26 @@
 
 #include <errno.h>
 
-#define FIRST_ENTRIES 256u /* of a shard: a page */
+#define FIRST_ENTRIES 128u /* of a shard, in a page */
 
 _Static_assert(MEW_SEGMENT_SHARDS == 256, "8 bits choose the shard");
+
+static size_t bytes_of(size_t cap)
+{
+	return cap * sizeof(struct mew_live_entry) + cap / MEW_LIVE_BUCKET;
+}
 
 int mew_live_grow(struct mew_live *live, struct mew_live_shard *s)
 {
 	struct mew_live_shard bigger = {.cap = s->cap ? s->cap * 2 : FIRST_ENTRIES};
 
-	bigger.entries = mew_pages_map(live->pages, bigger.cap * sizeof(*bigger.entries));
+	bigger.entries = mew_pages_map(live->pages, bytes_of(bigger.cap));
 	if (!bigger.entries)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->cap; i++)
 		if (s->entries[i].key)
-			*mew_live_find(&bigger, mew_live_addr(&s->entries[i])) = s->entries[i];
-	mew_pages_unmap(live->pages, s->entries, s->cap * sizeof(*s->entries));
+			*mew_live_place(&bigger, mew_live_addr(&s->entries[i])) = s->entries[i];
+	mew_pages_unmap(live->pages, s->entries, bytes_of(s->cap));
 	__atomic_store_n(&s->entries, bigger.entries, __ATOMIC_RELAXED);
 	__atomic_store_n(&s->cap, bigger.cap, __ATOMIC_RELAXED);
 	return 0;
@@ -37,7 +42,7 @@ void mew_live_done(struct mew_live *live)
 	for (uint32_t i = 0; i < MEW_SEGMENT_SHARDS; i++) {
 		struct mew_live_shard *s = &live->shards[i];
 
-		mew_pages_unmap(live->pages, s->entries, s->cap * sizeof(*s->entries));
+		mew_pages_unmap(live->pages, s->entries, bytes_of(s->cap));
 		s->entries = NULL;
 		s->n = s->cap = 0;
 	}

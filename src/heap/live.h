@@ -32,9 +32,13 @@ struct mew_live_entry {
 	uint64_t value; /* bytes, above the node */
 };
 
+/* Buckets are lines of memory of their own. A block is in the bucket that its address says or, when
+ * that was full, in the next one with room; each bucket knows how many have passed it by. */
+#define MEW_LIVE_BUCKET 4u
+
 #define MEW_LIVE_SERIAL_BITS 19
 #define MEW_LIVE_NODE_BITS 23
-#define MEW_LIVE_ADDR_MAX (((uint64_t)1 << 48) - 8)
+#define MEW_LIVE_ADDR_MAX (((uint64_t)1 << 48) - 8) /* all the bits that an address may have */
 #define MEW_LIVE_BYTES_MAX (((uint64_t)1 << 41) - 1)
 
 _Static_assert(MEW_SEGMENT_NODES <= 1u << MEW_LIVE_NODE_BITS, "an entry holds any node");
@@ -42,7 +46,8 @@ _Static_assert(MEW_SEGMENT_NODES <= 1u << MEW_LIVE_NODE_BITS, "an entry holds an
 struct mew_live_shard {
 	struct mew_lock lock;           /* of what follows */
 	uint32_t serial;                /* of the newest allocation */
-	struct mew_live_entry *entries; /* open addressing; no tombstones */
+	struct mew_live_entry *entries; /* cap of them, then a byte a bucket: how many have passed
+					 * it; UINT8_MAX: so many or more, for ever */
 	size_t cap;                     /* a power of two, or 0 */
 	size_t n;
 } __attribute__((aligned(64)));
@@ -61,10 +66,16 @@ static inline struct mew_live_shard *mew_live_at(struct mew_live *live, uint64_t
 	return &live->shards[(addr >> 18) * 0x9e3779b97f4a7c15u >> 56];
 }
 
-/* Blocks are 16 bytes apart, nearly always. */
-static inline size_t mew_live_place(uint64_t addr)
+/* The first entry of the bucket of addr, of cap entries. Blocks are 16 bytes apart, nearly always.
+ */
+static inline size_t mew_live_home(uint64_t addr, size_t cap)
 {
-	return (size_t)((addr >> 4) * 0x9e3779b97f4a7c15u >> 20);
+	return (size_t)((addr >> 4) * 0x9e3779b97f4a7c15u >> 20) & (cap - MEW_LIVE_BUCKET);
+}
+
+static inline uint8_t *mew_live_passed(const struct mew_live_shard *s, size_t bucket)
+{
+	return (uint8_t *)(s->entries + s->cap) + bucket / MEW_LIVE_BUCKET;
 }
 
 static inline uint64_t mew_live_addr(const struct mew_live_entry *e)
@@ -89,15 +100,65 @@ static inline void mew_live_unpack(const struct mew_live_entry *e, struct mew_li
 	ret->serial = (uint32_t)e->key & ((1u << MEW_LIVE_SERIAL_BITS) - 1);
 }
 
-/* Where addr is, or the empty entry where it belongs. */
-static inline struct mew_live_entry *mew_live_find(const struct mew_live_shard *s, uint64_t addr)
+/* Bit i: entry i of the bucket is of addr. All are compared, so that nothing is to be guessed. */
+static inline unsigned mew_live_match(const struct mew_live_entry *bucket, uint64_t addr)
 {
-	size_t mask = s->cap - 1, i = mew_live_place(addr) & mask;
-	struct mew_live_entry *entries = s->entries;
+	uint64_t key = addr >> 3 << MEW_LIVE_SERIAL_BITS;
+	unsigned found = 0;
 
-	while (entries[i].key && mew_live_addr(&entries[i]) != addr)
-		i = (i + 1) & mask;
-	return &entries[i];
+	for (unsigned i = 0; i < MEW_LIVE_BUCKET; i++)
+		found |= (unsigned)((bucket[i].key ^ key) >> MEW_LIVE_SERIAL_BITS == 0) << i;
+	return found;
+}
+
+static inline unsigned mew_live_empty(const struct mew_live_entry *bucket)
+{
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < MEW_LIVE_BUCKET; i++)
+		found |= (unsigned)(bucket[i].key == 0) << i;
+	return found;
+}
+
+/* The entry of addr; NULL: there is none. *ret_bucket: where it ends. */
+static inline struct mew_live_entry *mew_live_find(const struct mew_live_shard *s, uint64_t addr,
+						   size_t *ret_bucket)
+{
+	size_t at = mew_live_home(addr, s->cap), n = 0;
+	unsigned found = mew_live_match(s->entries + at, addr);
+
+	while (__builtin_expect(!found, 0) && *mew_live_passed(s, at) &&
+	       (n += MEW_LIVE_BUCKET) < s->cap) {
+		at = (at + MEW_LIVE_BUCKET) & (s->cap - 1);
+		found = mew_live_match(s->entries + at, addr);
+	}
+	*ret_bucket = at;
+	return found ? s->entries + at + __builtin_ctz(found) : NULL;
+}
+
+/* Blocks that hash to before `to` have passed the buckets from `from` on, by one more or less. */
+static inline void mew_live_pass(const struct mew_live_shard *s, size_t from, size_t to, int by)
+{
+	for (; __builtin_expect(from != to, 0); from = (from + MEW_LIVE_BUCKET) & (s->cap - 1)) {
+		uint8_t *passed = mew_live_passed(s, from);
+
+		if (*passed != UINT8_MAX)
+			*passed = (uint8_t)(*passed + by);
+	}
+}
+
+/* A place for addr, which is not in the shard: there is room. */
+static inline struct mew_live_entry *mew_live_place(const struct mew_live_shard *s, uint64_t addr)
+{
+	size_t home = mew_live_home(addr, s->cap), at = home;
+	unsigned empty = mew_live_empty(s->entries + at);
+
+	while (__builtin_expect(!empty, 0)) {
+		at = (at + MEW_LIVE_BUCKET) & (s->cap - 1);
+		empty = mew_live_empty(s->entries + at);
+	}
+	mew_live_pass(s, home, at, 1);
+	return s->entries + at + __builtin_ctz(empty);
 }
 
 /* Twice the room. 0 or -ENOMEM: nothing has changed. */
@@ -111,20 +172,21 @@ static inline int mew_live_insert(struct mew_live *live, const struct mew_live_b
 {
 	struct mew_live_shard *s = mew_live_at(live, block->addr);
 	struct mew_live_entry *at;
+	size_t bucket;
 
-	if (block->addr % 8 || block->addr > MEW_LIVE_ADDR_MAX || block->bytes > MEW_LIVE_BYTES_MAX)
+	if (block->addr & ~MEW_LIVE_ADDR_MAX || block->bytes > MEW_LIVE_BYTES_MAX)
 		return -ERANGE;
 	/* At half it grows; without memory it fills to fifteen sixteenths: searches get slow, but
 	 * they end. */
 	if (s->n >= s->cap / 2 && mew_live_grow(live, s) && s->n >= s->cap / 16 * 15)
 		return -ENOMEM;
-	at = mew_live_find(s, block->addr);
-	if (at->key) {
+	at = s->n ? mew_live_find(s, block->addr, &bucket) : NULL;
+	if (at) {
 		mew_live_unpack(at, ret_old);
 		*at = mew_live_pack(block);
 		return 1;
 	}
-	*at = mew_live_pack(block);
+	*mew_live_place(s, block->addr) = mew_live_pack(block);
 	__atomic_store_n(&s->n, s->n + 1, __ATOMIC_RELAXED);
 	return 0;
 }
@@ -134,27 +196,16 @@ static inline int mew_live_remove(struct mew_live *live, uint64_t addr,
 				  struct mew_live_block *ret_block)
 {
 	struct mew_live_shard *s = mew_live_at(live, addr);
-	struct mew_live_entry *entries = s->entries, *at;
-	size_t mask = s->cap - 1, hole;
+	struct mew_live_entry *at;
+	size_t bucket;
 
-	if (!s->n)
-		return 0;
-	at = mew_live_find(s, addr);
-	if (!at->key)
+	at = s->n && !(addr & ~MEW_LIVE_ADDR_MAX) ? mew_live_find(s, addr, &bucket) : NULL;
+	if (!at)
 		return 0;
 	mew_live_unpack(at, ret_block);
+	at->key = 0;
+	mew_live_pass(s, mew_live_home(addr, s->cap), bucket, -1);
 	__atomic_store_n(&s->n, s->n - 1, __ATOMIC_RELAXED);
-	hole = (size_t)(at - entries);
-	/* Close the hole: an entry moves back when its home is not between the hole and itself. */
-	for (size_t i = (hole + 1) & mask; entries[i].key; i = (i + 1) & mask) {
-		size_t home = mew_live_place(mew_live_addr(&entries[i]));
-
-		if (((i - home) & mask) >= ((i - hole) & mask)) {
-			entries[hole] = entries[i];
-			hole = i;
-		}
-	}
-	entries[hole].key = 0;
 	return 1;
 }
 
@@ -166,7 +217,7 @@ static inline void mew_live_expect(struct mew_live *live, uint64_t addr)
 	size_t cap = __atomic_load_n(&s->cap, __ATOMIC_RELAXED);
 
 	/* Of a table that is being replaced: then nothing is gained. */
-	__builtin_prefetch(entries + (mew_live_place(addr) & (cap - 1)), 1);
+	__builtin_prefetch(entries + mew_live_home(addr, cap), 1);
 }
 
 /* All locks at once: nothing is in between. */

@@ -87,8 +87,44 @@ static void an_entry_holds_the_largest_of_everything_and_refuses_more(void **sta
 	b.addr = 0x1000;
 	assert_int_equal(mew_live_insert(&live, &b, &old), 0);
 	assert_int_equal(mew_live_remove(&live, 0x1004, &old), 0);
+	assert_int_equal(mew_live_remove(&live, 0x1000 | (uint64_t)1 << 56, &old), 0);
 	assert_int_equal(mew_live_remove(&live, 0x1000, &old), 1);
 	assert_false(mew_live_any(&live));
+	mew_live_done(&live);
+}
+
+/* More than a bucket holds: some pass it, and come back out of it. */
+static void blocks_of_one_bucket_go_to_the_next_ones(void **state)
+{
+	enum { N = 40 };
+	struct mew_pages pages = heap_pages(UINT32_MAX);
+	uint64_t addrs[N], addr = 0x1000;
+	struct mew_live_block b;
+	struct mew_live live;
+
+	(void)state;
+	mew_live_init(&live, &pages);
+	for (size_t i = 0; i < N; addr += 16)
+		if (mew_live_home(addr, 128) == 124)
+			addrs[i++] = addr;
+	assert_ptr_equal(mew_live_at(&live, addrs[0]), mew_live_at(&live, addrs[N - 1]));
+	for (int round = 0; round < 20; round++) {
+		for (size_t i = 0; i < N; i++)
+			assert_int_equal(insert(&live, addrs[i]), 0);
+		for (size_t i = 0; i < N; i++)
+			assert_int_equal(insert(&live, addrs[i]), 1);
+		/* From the first on, so that the bucket has room while others are still outside. */
+		for (size_t i = 0; i < N; i++) {
+			size_t at = round % 2 ? i : N - 1 - i;
+
+			assert_int_equal(mew_live_remove(&live, addrs[at], &b), 1);
+			assert_int_equal(b.addr, addrs[at]);
+			assert_int_equal(mew_live_remove(&live, addrs[at], &b), 0);
+		}
+	}
+	/* Nobody is outside, so nobody is looked for there. */
+	for (size_t i = 0; i < 128; i += MEW_LIVE_BUCKET)
+		assert_int_equal(*mew_live_passed(mew_live_at(&live, addrs[0]), i), 0);
 	mew_live_done(&live);
 }
 
@@ -216,6 +252,7 @@ int main(void)
 		cmocka_unit_test(a_block_comes_back_as_it_was_put_in_and_only_once),
 		cmocka_unit_test(a_block_takes_the_place_of_one_at_the_same_address),
 		cmocka_unit_test(an_entry_holds_the_largest_of_everything_and_refuses_more),
+		cmocka_unit_test(blocks_of_one_bucket_go_to_the_next_ones),
 		cmocka_unit_test(removal_keeps_every_other_block),
 		cmocka_unit_test(the_table_grows_and_keeps_all_blocks),
 		cmocka_unit_test(without_memory_it_fills_up_and_then_refuses),
