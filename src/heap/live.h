@@ -192,8 +192,8 @@ static inline int mew_live_insert(struct mew_live *live, const struct mew_live_b
 }
 
 /* 1 and *ret_block when addr was there, else 0. The caller holds the lock of its shard. */
-static inline int mew_live_remove(struct mew_live *live, uint64_t addr,
-				  struct mew_live_block *ret_block)
+static inline __attribute__((always_inline)) int
+mew_live_remove(struct mew_live *live, uint64_t addr, struct mew_live_block *ret_block)
 {
 	struct mew_live_shard *s = mew_live_at(live, addr);
 	struct mew_live_entry *at;

@@ -125,25 +125,26 @@ static uint32_t leaf_of_trail(struct mew_stacks *stacks, struct mew_stacks_scrat
 			      uint32_t entry)
 {
 	struct mew_trail *trail = &s->trail;
-	uint32_t n = trail->n_frames - 1;
-	struct mew_tree_key key = {0};
+	uint32_t n = trail->n_frames - 1, parent, i;
 
 	if (!trail->n_steps && s->leaf_entry == entry)
 		return s->leaf;
 	touch(stacks, s, trail->n_frames);
-	for (; trail->n_tagged < n; trail->n_tagged++) {
-		key.parent =
-			trail->n_tagged ? trail->frames[trail->n_tagged - 1].tag : base_of(stacks);
-		key.pc = trail->frames[trail->n_tagged].pc;
-		trail->frames[trail->n_tagged].tag =
-			mew_tree_child_again(stacks->tree, s->memos, &key);
+	i = trail->n_tagged;
+	parent = i ? trail->frames[i - 1].tag : base_of(stacks);
+	for (; i < n; i++) {
+		parent = mew_tree_child_again(
+			stacks->tree, s->memos,
+			(struct mew_tree_key){.pc = trail->frames[i].pc, .parent = parent});
+		trail->frames[i].tag = parent;
 	}
-	key.parent = n ? trail->frames[n - 1].tag : base_of(stacks);
-	key.pc = trail->frames[n].pc;
-	key.flags = MEW_NODE_ROOTED;
-	key.entry = (uint16_t)entry;
+	trail->n_tagged = n;
 	s->leaf_entry = entry;
-	s->leaf = mew_tree_child_again(stacks->tree, s->memos, &key);
+	s->leaf = mew_tree_child_again(stacks->tree, s->memos,
+				       (struct mew_tree_key){.pc = trail->frames[n].pc,
+							     .parent = parent,
+							     .flags = MEW_NODE_ROOTED,
+							     .entry = (uint16_t)entry});
 	return s->leaf;
 }
 

@@ -95,16 +95,18 @@ static inline uint32_t mew_tree_child(struct mew_tree *tree, const struct mew_tr
 	return id ? id : mew_tree_add(tree, key);
 }
 
-/* The same by way of 2^MEW_TREE_MEMO_BITS memos of the caller alone, zeroed to start. */
+/* The same by way of 2^MEW_TREE_MEMO_BITS memos of the caller alone, zeroed to start. What comes of
+ * the parent is short: the parent was looked up just before, and the CPU waits for it. */
 static inline uint32_t mew_tree_child_again(struct mew_tree *tree, struct mew_tree_memo *memos,
-					    const struct mew_tree_key *k)
+					    struct mew_tree_key k)
 {
-	struct mew_tree_memo *memo = &memos[mew_tree_hash(k) >> (64 - MEW_TREE_MEMO_BITS)];
+	uint64_t of_pc = (k.pc + k.entry) * 0x9e3779b97f4a7c15u >> 32;
+	struct mew_tree_memo *memo = &memos[(of_pc + k.parent) % (1u << MEW_TREE_MEMO_BITS)];
 
-	if (memo->id <= MEW_TREE_LOST || memo->key.pc != k->pc || memo->key.parent != k->parent ||
-	    memo->key.flags != k->flags || memo->key.entry != k->entry) {
-		memo->key = *k;
-		memo->id = mew_tree_child(tree, k);
+	if (memo->id <= MEW_TREE_LOST || memo->key.pc != k.pc || memo->key.parent != k.parent ||
+	    memo->key.flags != k.flags || memo->key.entry != k.entry) {
+		memo->key = k;
+		memo->id = mew_tree_child(tree, &k);
 	}
 	return memo->id;
 }

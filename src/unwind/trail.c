@@ -78,7 +78,7 @@ static ALWAYS_INLINE int is_met(const struct mew_trail *trail, const struct walk
 
 static inline struct mew_trail_quick *quick_of(struct mew_trail *trail, uint64_t pc)
 {
-	return &trail->quick[(pc * 0x9e3779b97f4a7c15u) >> (64 - MEW_TRAIL_QUICK_BITS)];
+	return &trail->quick[(pc ^ pc >> MEW_TRAIL_QUICK_BITS) % (1u << MEW_TRAIL_QUICK_BITS)];
 }
 
 /* The next frame of the same pc may be left quickly. */
