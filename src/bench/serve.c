@@ -466,6 +466,8 @@ int mew_serve(const char *path, const struct mew_cases *cases, struct mew_error 
 	type = mew_message_receive(s.sock, &s.message, fds, &n_fds);
 	if (type <= 0)
 		give_up("cannot understand mew-perf", type);
+	if (type == MEW_MSG_BYE)
+		_exit(EXIT_OWN_FAILURE); /* mew-perf starts it again, now that it is known */
 	if (type == MEW_MSG_LIST)
 		serve_list(&s, cases);
 	else if (type == MEW_MSG_RUN)

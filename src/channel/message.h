@@ -22,6 +22,9 @@
  *      (tear-down runs)
  *      COUNTER (any number), END          ->                         and the target exits
  *
+ * or, when mew-perf took the program for another one and starts it again:
+ *                                         <-   BYE                  and the target exits
+ *
  * The heap hook (role HEAP) has a connection of its own:
  *
  *      HELLO + fd of /proc/self/maps      ->

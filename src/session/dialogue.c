@@ -83,6 +83,9 @@ static int on_connection(struct dialogue *d, struct mew_error *error)
 			return d->engine->hook(d->engine->arg, sock, pid, pid == d->target.pid,
 					       maps_fd, error);
 	} else if (!d->o->item) {
+		struct mew_message_header bye = {MEW_MSG_BYE, sizeof bye};
+
+		mew_message_send(sock, &bye, NULL, 0);
 		finish(d, MEW_DIALOGUE_BENCHMARK, "");
 	} else if (d->sock == -1) {
 		if (maps_fd >= 0)

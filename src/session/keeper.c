@@ -257,6 +257,18 @@ int mew_keeper_ended(struct mew_keeper *k, struct mew_keeper_report *ret)
 	return 1;
 }
 
+int mew_keeper_owns(const struct mew_keeper *k, pid_t pid)
+{
+	char name[16];
+
+	/* Each is younger than its parent, but numbers start again: not for ever all the same. */
+	for (int depth = 0; pid > 1 && pid != k->pid && depth < 1000; depth++) {
+		snprintf(name, sizeof name, "%d", (int)pid);
+		pid = parent_of(name);
+	}
+	return pid > 1 && pid == k->pid;
+}
+
 void mew_keeper_stop(struct mew_keeper *k, int release)
 {
 	if (k->pid <= 0)

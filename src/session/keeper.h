@@ -40,6 +40,9 @@ pid_t mew_keeper_start(struct mew_keeper *k, mew_keeper_run_fn run, void *arg, c
  * has taken the target along: SIGKILL. */
 int mew_keeper_ended(struct mew_keeper *k, struct mew_keeper_report *ret);
 
+/* 1: the process descends from the target, or is it. */
+int mew_keeper_owns(const struct mew_keeper *k, pid_t pid);
+
 /*
  * The end of both. release 1: what the target has started may go on without it; 0: all processes
  * that descend from it are killed first, itself included. Waits; then mew_keeper_ended tells. Takes

@@ -131,6 +131,8 @@ static int list_program(const struct mew_program *p, char *const *argv, struct l
 		err = wait_hello(&t, error);
 		if (!err) {
 			sock = mew_target_accept(&t, &hello, &pid, &maps_fd, error);
+			if (sock == -EAGAIN)
+				continue;
 			err = sock < 0 ? sock : 0;
 		}
 		if (err || hello.role != MEW_ROLE_HEAP)

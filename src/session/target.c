@@ -47,6 +47,12 @@ static int needs_link(const char *library)
 	return strpbrk(library, " :\t\n") != NULL;
 }
 
+/* What root starts may become another user, and connect or exec then; others cannot. */
+static int is_for_all(void)
+{
+	return geteuid() == 0;
+}
+
 /* The directory with the socket and, when library needs it, the link. */
 static int make_files(struct mew_target *t, const char *library, struct mew_error *error)
 {
@@ -60,7 +66,8 @@ static int make_files(struct mew_target *t, const char *library, struct mew_erro
 	memcpy(a.sun_path, t->socket, strlen(t->socket) + 1);
 	t->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (t->listen_fd < 0 || bind(t->listen_fd, (struct sockaddr *)&a, sizeof a) < 0 ||
-	    listen(t->listen_fd, 64) < 0)
+	    listen(t->listen_fd, 64) < 0 ||
+	    (is_for_all() && (chmod(t->socket, 0666) < 0 || chmod(t->dir, 0711) < 0)))
 		return mew_error_errno(error, -errno, "cannot listen at '%s'", t->socket);
 	if (library && needs_link(library) && symlink(library, t->link) < 0)
 		return mew_error_errno(error, -errno, "cannot link '%s'", t->link);
@@ -330,8 +337,9 @@ int mew_target_accept(struct mew_target *t, struct mew_msg_hello *ret, pid_t *re
 		err = mew_error_errno(error, -errno, "cannot tell who connected");
 		goto fail;
 	}
-	if (who.uid != geteuid() && who.uid != 0) {
-		err = mew_error_set(error, -EPERM, "a process of another user connected");
+	if (who.uid != geteuid() && who.uid != 0 &&
+	    !(is_for_all() && mew_keeper_owns(&t->keeper, who.pid))) {
+		err = -EAGAIN;
 		goto fail;
 	}
 	p = (struct pollfd){.fd = sock, .events = POLLIN};

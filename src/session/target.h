@@ -15,7 +15,7 @@
 #include "session/keeper.h"
 
 struct mew_target {
-	char dir[96]; /* private, 0700; "" once removed */
+	char dir[96]; /* private, 0700, root's 0711; "" once removed */
 	char socket[120];
 	char link[120]; /* to a library whose own path LD_PRELOAD cannot hold */
 	int listen_fd;
@@ -67,9 +67,9 @@ void mew_target_stop(struct mew_target *t);
 /* "killed by signal 11 (Segmentation fault)", "ended with status 3". Text in buf. */
 const char *mew_target_describe(const struct mew_target *t, char *buf, size_t bytes);
 
-/* Accept one connection and read its HELLO: the socket, or -errno (-EPROTO: another version,
- * -EPERM: another user). *ret_pid is by SO_PEERCRED; *ret_fd the descriptor that came along (a heap
- * hook's maps) or -1. */
+/* Accept one connection and read its HELLO: the socket, or -errno (-EPROTO: another version;
+ * -EAGAIN: nobody of ours). What root has started may have become another user since. *ret_pid is
+ * by SO_PEERCRED; *ret_fd the descriptor that came along (a heap hook's maps) or -1. */
 int mew_target_accept(struct mew_target *t, struct mew_msg_hello *ret, pid_t *ret_pid, int *ret_fd,
 		      struct mew_error *error);
 
