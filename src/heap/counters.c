@@ -8,27 +8,29 @@
 #include "heap/peak.h"
 #include "heap/tree.h"
 
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 /* ---- live ---- */
 
-static void lock_node(struct mew_counters *c, uint32_t id)
+static ALWAYS_INLINE void lock_node(struct mew_counters *c, uint32_t id)
 {
 	mew_lock_acquire(&c->nodes[id].lock);
 }
 
-static void unlock_node(struct mew_counters *c, uint32_t id)
+static ALWAYS_INLINE void unlock_node(struct mew_counters *c, uint32_t id)
 {
 	mew_lock_release(&c->nodes[id].lock);
 }
 
 /* The lower one first, so that two threads do not wait for each other. */
-static void lock_nodes(struct mew_counters *c, uint32_t a, uint32_t b)
+static ALWAYS_INLINE void lock_nodes(struct mew_counters *c, uint32_t a, uint32_t b)
 {
 	lock_node(c, a < b ? a : b);
 	if (a != b)
 		lock_node(c, a < b ? b : a);
 }
 
-static void unlock_nodes(struct mew_counters *c, uint32_t a, uint32_t b)
+static ALWAYS_INLINE void unlock_nodes(struct mew_counters *c, uint32_t a, uint32_t b)
 {
 	unlock_node(c, a);
 	if (a != b)
@@ -36,7 +38,7 @@ static void unlock_nodes(struct mew_counters *c, uint32_t a, uint32_t b)
 }
 
 /* Live changes by d in all. The locks of the nodes that it is charged to are held. */
-static struct mew_peak_change change_live(struct mew_segment *s, int64_t d)
+static ALWAYS_INLINE struct mew_peak_change change_live(struct mew_segment *s, int64_t d)
 {
 	struct mew_peak_change change = mew_peak_change(&s->below, d);
 
@@ -48,7 +50,8 @@ static struct mew_peak_change change_live(struct mew_segment *s, int64_t d)
 }
 
 /* An allocation has changed live by d. */
-static void draw(struct mew_segment *s, const struct mew_peak_change *change, int64_t d)
+static ALWAYS_INLINE void draw(struct mew_segment *s, const struct mew_peak_change *change,
+			       int64_t d)
 {
 	uint64_t serial = mew_lock_add(&s->n_allocations, 1);
 	int64_t live = __atomic_load_n(&s->peak_bytes, __ATOMIC_RELAXED) - (int64_t)change->below;
@@ -58,8 +61,9 @@ static void draw(struct mew_segment *s, const struct mew_peak_change *change, in
 }
 
 /* Charges node n with its share in a change. */
-static void charge(struct mew_segment *s, struct mew_segment_node *n,
-		   const struct mew_peak_change *change, int64_t bytes, int64_t blocks)
+static ALWAYS_INLINE void charge(struct mew_segment *s, struct mew_segment_node *n,
+				 const struct mew_peak_change *change, int64_t bytes,
+				 int64_t blocks)
 {
 	uint64_t epoch = mew_segment_epoch(s, change->epoch);
 
@@ -73,8 +77,8 @@ static void charge(struct mew_segment *s, struct mew_segment_node *n,
 }
 
 /* A block is live no more. How it ended is counted too. */
-static void end(struct mew_counters *c, const struct mew_live_block *old, int is_freed,
-		int is_temporary)
+static ALWAYS_INLINE void end(struct mew_counters *c, const struct mew_live_block *old,
+			      int is_freed, int is_temporary)
 {
 	struct mew_counters_node *late = &c->nodes[old->node];
 	struct mew_segment_node *n = &c->segment->nodes[old->node];
@@ -99,7 +103,7 @@ static void end(struct mew_counters *c, const struct mew_live_block *old, int is
 
 /* Puts a block into the table. 0: there is no room; its free could not be seen, so it must not
  * become live. */
-static int track(struct mew_counters *c, const struct mew_live_block *block)
+static ALWAYS_INLINE int track(struct mew_counters *c, const struct mew_live_block *block)
 {
 	struct mew_live_block stale;
 	int rc = -ENOMEM, is_live;
@@ -247,8 +251,8 @@ void mew_counters_untrack(struct mew_counters *c, const struct mew_live_block *o
 		end(c, old, 0, 0);
 }
 
-void mew_counters_released(struct mew_counters *c, struct mew_counters_thread *t,
-			   const struct mew_live_block *old, uint64_t addr, int inside)
+static ALWAYS_INLINE void released(struct mew_counters *c, struct mew_counters_thread *t,
+				   const struct mew_live_block *old, uint64_t addr, int inside)
 {
 	int is_temporary;
 
@@ -264,13 +268,18 @@ void mew_counters_released(struct mew_counters *c, struct mew_counters_thread *t
 	end(c, old, 1, is_temporary);
 }
 
+void mew_counters_released(struct mew_counters *c, struct mew_counters_thread *t,
+			   const struct mew_live_block *old, uint64_t addr, int inside)
+{
+	released(c, t, old, addr, inside);
+}
+
 void mew_counters_free(struct mew_counters *c, struct mew_counters_thread *t, uint64_t addr,
 		       int inside)
 {
 	struct mew_live_block old;
 
-	mew_counters_released(c, t, mew_live_remove(&c->live, addr, &old) ? &old : NULL, addr,
-			      inside);
+	released(c, t, mew_live_remove(&c->live, addr, &old) ? &old : NULL, addr, inside);
 }
 
 void mew_counters_lose(struct mew_segment *segment)

@@ -100,24 +100,22 @@ static inline void mew_live_unpack(const struct mew_live_entry *e, struct mew_li
 	ret->serial = (uint32_t)e->key & ((1u << MEW_LIVE_SERIAL_BITS) - 1);
 }
 
+_Static_assert(MEW_LIVE_BUCKET == 4, "what follows looks at four entries");
+
 /* Bit i: entry i of the bucket is of addr. All are compared, so that nothing is to be guessed. */
 static inline unsigned mew_live_match(const struct mew_live_entry *bucket, uint64_t addr)
 {
-	uint64_t key = addr >> 3 << MEW_LIVE_SERIAL_BITS;
-	unsigned found = 0;
+	const uint64_t key = addr >> 3 << MEW_LIVE_SERIAL_BITS;
+	const uint64_t n = (uint64_t)1 << MEW_LIVE_SERIAL_BITS;
 
-	for (unsigned i = 0; i < MEW_LIVE_BUCKET; i++)
-		found |= (unsigned)((bucket[i].key ^ key) >> MEW_LIVE_SERIAL_BITS == 0) << i;
-	return found;
+	return (unsigned)(bucket[0].key - key < n) | (unsigned)(bucket[1].key - key < n) << 1 |
+	       (unsigned)(bucket[2].key - key < n) << 2 | (unsigned)(bucket[3].key - key < n) << 3;
 }
 
 static inline unsigned mew_live_empty(const struct mew_live_entry *bucket)
 {
-	unsigned found = 0;
-
-	for (unsigned i = 0; i < MEW_LIVE_BUCKET; i++)
-		found |= (unsigned)(bucket[i].key == 0) << i;
-	return found;
+	return (unsigned)!bucket[0].key | (unsigned)!bucket[1].key << 1 |
+	       (unsigned)!bucket[2].key << 2 | (unsigned)!bucket[3].key << 3;
 }
 
 /* The entry of addr; NULL: there is none. *ret_bucket: where it ends. */

@@ -18,6 +18,8 @@
 #include "heap/real.h"
 #include "heap/tree.h"
 
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 /* One process, one recorder. */
 static struct {
 	struct mew_lock gate;      /* for who changes what follows, and mew_recorder_mode */
@@ -103,8 +105,7 @@ static void unlock_gate(void)
 	mew_lock_release(&recorder.gate);
 }
 
-static inline __attribute__((always_inline)) uint32_t lock_block(struct mew_recorder_thread *t,
-								 const void *p)
+static ALWAYS_INLINE uint32_t lock_block(struct mew_recorder_thread *t, const void *p)
 {
 	uint32_t inside = begin(t);
 
@@ -120,8 +121,8 @@ static __attribute__((noinline)) void set_mode_late(void)
 	unlock_gate();
 }
 
-static inline __attribute__((always_inline)) void unlock_block(struct mew_recorder_thread *t,
-							       const void *p, uint32_t inside)
+static ALWAYS_INLINE void unlock_block(struct mew_recorder_thread *t, const void *p,
+				       uint32_t inside)
 {
 	uint64_t addr = (uint64_t)(uintptr_t)p;
 	int is_late = recorder.phase != MEW_GATE_WINDOW &&
@@ -184,8 +185,9 @@ static inline int *error_of(struct mew_recorder_thread *t)
 /* ---- events ---- */
 
 /* A call in the window gave bytes at p; it may have taken old. */
-static void record(struct mew_recorder_thread *t, const struct mew_recorder_caller *caller,
-		   uint32_t entry, const struct mew_live_block *old, const void *p, size_t bytes)
+static ALWAYS_INLINE void record(struct mew_recorder_thread *t,
+				 const struct mew_recorder_caller *caller, uint32_t entry,
+				 const struct mew_live_block *old, const void *p, size_t bytes)
 {
 	struct mew_walk_start start = {
 		.pc = caller->pc, .sp = caller->sp, .fp = caller->fp, .pc_is_return = 1};
@@ -222,9 +224,9 @@ static size_t usable_size(const void *p)
 				: mew_real.malloc_usable_size((void *)(uintptr_t)p);
 }
 
-static inline __attribute__((always_inline)) void
-came_back(struct mew_recorder_thread *t, const struct mew_recorder_caller *caller, uint32_t entry,
-	  const struct mew_live_block *old, const void *p, size_t bytes)
+static ALWAYS_INLINE void came_back(struct mew_recorder_thread *t,
+				    const struct mew_recorder_caller *caller, uint32_t entry,
+				    const struct mew_live_block *old, const void *p, size_t bytes)
 {
 	t->inside = MEW_INSIDE_RECORDER;
 	if (is_set(MEW_HEAP_USABLE))

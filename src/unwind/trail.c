@@ -141,14 +141,14 @@ static ALWAYS_INLINE enum found look(struct mew_trail *trail, const struct walk 
 {
 	const struct mew_trail_frame *old = trail->frames + trail->n_frames;
 	const uint64_t root_lo = w->root->lo, root_bytes = w->root->hi - root_lo;
-	struct mew_trail_step *step = trail->steps;
+	struct mew_trail_step *step = trail->steps, *last = step + MEW_TRAIL_FRAMES;
 	uint32_t n_valid = UINT32_MAX;
 	enum found found = NOT_FOR_THE_TRAIL;
 	int end = 0;
 
 	*ret_kept = 0;
 	step->frame = f;
-	while (step < trail->steps + MEW_TRAIL_FRAMES) {
+	while (step < last) {
 		const struct mew_trail_quick *quick = quick_of(trail, f.pc);
 
 		while (old > trail->frames && old[-1].sp < f.sp)
@@ -173,10 +173,8 @@ static ALWAYS_INLINE enum found look(struct mew_trail *trail, const struct walk 
 		}
 		/* A word 0 is where the ABI and hand-made stacks end; one that should come to a
 		 * root is for mew_walk() to tell. */
-		if (!f.pc && w->root->hi)
-			break;
-		if (!f.pc || f.pc - root_lo < root_bytes) {
-			found = WHOLE;
+		if (__builtin_expect(f.pc - root_lo < root_bytes || !f.pc, 0)) {
+			found = f.pc || !w->root->hi ? WHOLE : NOT_FOR_THE_TRAIL;
 			break;
 		}
 	}
