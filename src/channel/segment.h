@@ -93,7 +93,7 @@ struct mew_segment {
 	uint32_t forked; /* children that the process forked in the window (they record nothing) */
 	uint64_t own_bytes;   /* the tracker's own memory */
 	uint32_t new_goes_by; /* enum mew_segment_new */
-	uint32_t pad;
+	uint32_t leaving;     /* an exec was on its way when the segment was written last */
 
 	/* A cache line that all threads write. */
 	int64_t peak_bytes;

@@ -46,7 +46,7 @@ static int say_hello(struct mew_client *client)
 		.header = {MEW_MSG_HELLO, sizeof(hello)},
 		.version = MEW_MESSAGE_VERSION,
 		.role = MEW_ROLE_HEAP,
-		.pid = getpid(),
+		.pid = client->pid,
 	};
 	int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC), rc;
 
@@ -115,6 +115,7 @@ int mew_client_connect(struct mew_client *client, const char *path)
 	client->fd = mew_message_connect(path);
 	if (client->fd < 0)
 		return client->fd;
+	client->pid = getpid();
 	client->fd = move_high(client->fd);
 	rc = fstat(client->fd, &st) ? -errno : 0;
 	client->dev = st.st_dev;

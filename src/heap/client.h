@@ -26,6 +26,7 @@ struct mew_client_asked {
 
 struct mew_client {
 	int fd; /* -1: gone. The program may close it or reuse its number, so its file is known: */
+	pid_t pid; /* of the process that has connected */
 	dev_t dev;
 	ino_t ino;
 	struct mew_segment *segment;

@@ -7,11 +7,13 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include "channel/forkmark.h"
 #include "channel/gate.h"
 #include "heap/child.h"
 #include "heap/client.h"
+#include "heap/exec.h"
 #include "heap/lock.h"
 #include "heap/mapped.h"
 #include "heap/mmap.h"
@@ -475,6 +477,14 @@ void mew_recorder_forked(void)
 		__atomic_fetch_add(&recorder.client.segment->forked, 1, __ATOMIC_RELAXED);
 }
 
+void mew_recorder_leaving(int is_leaving)
+{
+	/* The child of vfork() shares our memory. */
+	if (is_on() && getpid() == recorder.client.pid)
+		__atomic_store_n(&recorder.client.segment->leaving, (uint32_t)is_leaving,
+				 __ATOMIC_RELAXED);
+}
+
 static int start(const char *path)
 {
 	struct mew_segment *segment;
@@ -533,6 +543,7 @@ static __attribute__((constructor)) void construct(int argc, char **argv, char *
 	mew_real_find();
 	mew_mmap_find();
 	mew_child_find();
+	mew_exec_find();
 	if (path && *path)
 		recorder.status = start(path);
 	if (is_on() && recorder.client.is_whole) {

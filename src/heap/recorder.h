@@ -92,6 +92,9 @@ void mew_recorder_maps_end(void);
 /* The process has made a child, or is about to. */
 void mew_recorder_forked(void);
 
+/* The process is about to become another program's (1), or has not (0). */
+void mew_recorder_leaving(int is_leaving);
+
 /* A module may have been unloaded. */
 void mew_recorder_closed(void);
 

@@ -323,6 +323,16 @@ static int new_goes_by(const struct heap_case *k, const struct mew_session *s)
 	return 0;
 }
 
+/* An image that became another one, of which no hook has told: it has another environment, is
+ * static, is set-uid or cannot read the hook. */
+static unsigned n_unseen(const struct heap_case *k)
+{
+	for (size_t i = k->n_hooks; i-- > 0;)
+		if (counts(k, &k->hooks[i]))
+			return mew_hook_segment(&k->hooks[i])->leaving != 0;
+	return 0;
+}
+
 static int report_case(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
 		       const struct mew_outcome *out, struct mew_error *error)
 {
@@ -330,6 +340,7 @@ static int report_case(struct heap_case *k, struct mew_session *s, struct mew_pc
 	struct mew_verdict v;
 	char beyond[64], note[64];
 	int err = fill(k, s, c, &facts, error);
+	unsigned n_execs = k->n_beyond ? k->n_beyond : n_unseen(k);
 
 	if (err)
 		return err;
@@ -339,9 +350,8 @@ static int report_case(struct heap_case *k, struct mew_session *s, struct mew_pc
 		facts.doubt = "the program's own operator new is not recorded";
 	if (facts.ended_inside && k->n_threads > 1 && !k->n_rounds)
 		facts.doubt = "iterations of the first thread alone are known";
-	if (k->n_beyond) {
-		snprintf(beyond, sizeof beyond, "%u of the program's execs not recorded",
-			 k->n_beyond);
+	if (n_execs) {
+		snprintf(beyond, sizeof beyond, "%u of the program's execs not recorded", n_execs);
 		facts.doubt = beyond;
 	}
 	if (k->breaks.n_stacks_by_fp) {

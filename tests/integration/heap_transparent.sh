@@ -14,12 +14,13 @@ sed -n 's/^MEW_HOOK(\([A-Za-z0-9_]*\),.*/\1/p' "$MEW_SRCDIR/src/channel/hooks.de
 [ "$(wc -l <wanted_entries)" -ge 33 ] || broken "hooks.def is written in another way"
 nm -D --defined-only "$hook" | awk '{ print $3 }' | sort >exported || broken "nm cannot read it"
 {
+	printf "%s\n" execl execle execlp execv execve execvp execvpe execveat fexecve
 	printf "%s\n" dlclose posix_spawn posix_spawnp system popen vfork _Fork mmap mmap64 munmap mremap
 	echo mew_heap_gate
 	cat wanted_entries
 } | sort >wanted
 cmp -s exported wanted || fail "the hook exports something else than hooks.def" exported wanted
-pass "the hook exports hooks.def, the gate, dlclose, what makes children, and mmap with its relatives"
+pass "the hook exports hooks.def, the gate, dlclose, what makes children or execs, and mmap with its relatives"
 
 readelf -d "$hook" >dynamic || broken "readelf cannot read it"
 needed=$(sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p' dynamic)
