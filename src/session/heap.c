@@ -13,7 +13,8 @@
 #include "channel/window.h"
 #include "profile/verdict.h"
 #include "session/engine.h"
-#include "session/hook.h"
+#include "session/heap_case.h"
+#include "session/heap_doubt.h"
 
 #define PROFILER "mew-heap"
 #define ITERATIONS_DEFAULT 100
@@ -22,28 +23,9 @@
  */
 #define HOOKS_MAX 64
 
-struct heap_case {
-	const struct mew_run_options *o;
-	int whole;
-	unsigned n_threads; /* of the loop */
-	struct mew_breaks breaks;
-	struct mew_memory window;
-	struct mew_hook *hooks;
-	size_t n_hooks;
-	pid_t pid;           /* that runs the case; 0: not known yet */
-	uint64_t iterations; /* tracked, over all threads */
-	uint64_t planned;    /* tracked, of each thread */
-	uint64_t first;      /* allocations of the first iteration, when that is tracked too */
-	unsigned n_rounds;   /* tracked, that have ended */
-	int left_early;
-	unsigned n_beyond; /* images that found no room: not recorded */
-	unsigned n_others; /* processes with a hook that are not the program's: its children */
-	pid_t other;       /* the last of them: it may exec again */
-};
-
 static int on_run(void *arg, struct mew_msg_run *run, int *ret_window_fd, struct mew_error *error)
 {
-	struct heap_case *k = arg;
+	struct mew_heap_case *k = arg;
 	struct mew_window *w;
 	int err;
 
@@ -66,7 +48,7 @@ static int on_maps(void *arg, pid_t pid, const struct mew_msg_maps *m, int maps_
 {
 	(void)m;
 	(void)error;
-	((struct heap_case *)arg)->pid = pid;
+	((struct mew_heap_case *)arg)->pid = pid;
 	close(maps_fd); /* the hook has sent its own */
 	return 0;
 }
@@ -81,7 +63,7 @@ static uint64_t warm_up(const struct mew_run_options *o, uint64_t iterations)
 static int on_hook(void *arg, int sock, pid_t pid, int started, int maps_fd,
 		   struct mew_error *error)
 {
-	struct heap_case *k = arg;
+	struct mew_heap_case *k = arg;
 	int err;
 
 	if (k->n_hooks == HOOKS_MAX || (k->whole && !started)) {
@@ -105,7 +87,7 @@ static int on_hook(void *arg, int sock, pid_t pid, int started, int maps_fd,
 
 static size_t on_watch(void *arg, struct pollfd *fds, size_t max)
 {
-	struct heap_case *k = arg;
+	struct mew_heap_case *k = arg;
 	size_t n = 0;
 
 	for (size_t i = 0; i < k->n_hooks && n < max; i++)
@@ -115,7 +97,7 @@ static size_t on_watch(void *arg, struct pollfd *fds, size_t max)
 
 static int on_ready(void *arg, const struct pollfd *fds, size_t n, struct mew_error *error)
 {
-	struct heap_case *k = arg;
+	struct mew_heap_case *k = arg;
 
 	(void)error;
 	for (size_t i = 0; i < n && i < k->n_hooks; i++)
@@ -124,18 +106,12 @@ static int on_ready(void *arg, const struct pollfd *fds, size_t n, struct mew_er
 	return 0;
 }
 
-/* The images that count: those of the process that ran the case. */
-static int counts(const struct heap_case *k, const struct mew_hook *h)
-{
-	return h->segment.at && (k->whole || h->pid == k->pid);
-}
-
-static uint64_t allocations(const struct heap_case *k)
+static uint64_t allocations(const struct mew_heap_case *k)
 {
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < k->n_hooks; i++)
-		if (counts(k, &k->hooks[i]))
+		if (mew_heap_counts(k, &k->hooks[i]))
 			n += mew_segment_sum(mew_hook_segment(&k->hooks[i])).allocations;
 	return n;
 }
@@ -143,7 +119,7 @@ static uint64_t allocations(const struct heap_case *k)
 static int on_round(void *arg, const struct mew_msg_round *m, struct mew_msg_plan *ret,
 		    struct mew_error *error)
 {
-	struct heap_case *k = arg;
+	struct mew_heap_case *k = arg;
 	uint64_t n = k->o->iterations ? k->o->iterations : ITERATIONS_DEFAULT;
 	uint64_t n_warm = warm_up(k->o, n);
 
@@ -170,12 +146,12 @@ static int on_round(void *arg, const struct mew_msg_round *m, struct mew_msg_pla
 	return 0;
 }
 
-static struct mew_hook *highest(const struct heap_case *k)
+static struct mew_hook *highest(const struct mew_heap_case *k)
 {
 	struct mew_hook *best = NULL;
 
 	for (size_t i = 0; i < k->n_hooks; i++)
-		if (counts(k, &k->hooks[i]) &&
+		if (mew_heap_counts(k, &k->hooks[i]) &&
 		    (!best || mew_hook_segment(&k->hooks[i])->peak_bytes >
 				      mew_hook_segment(best)->peak_bytes))
 			best = &k->hooks[i];
@@ -183,7 +159,7 @@ static struct mew_hook *highest(const struct heap_case *k)
 }
 
 /* Curve and sizes: of the image that has the peak, and of all. */
-static int fill_shape(const struct heap_case *k, const struct mew_hook *top,
+static int fill_shape(const struct mew_heap_case *k, const struct mew_hook *top,
 		      struct mew_shape *shape)
 {
 	int64_t points[MEW_CURVE_SLICES];
@@ -196,7 +172,7 @@ static int fill_shape(const struct heap_case *k, const struct mew_hook *top,
 		uint64_t allocations = 0;
 
 		for (size_t i = 0; i < k->n_hooks; i++)
-			if (counts(k, &k->hooks[i]))
+			if (mew_heap_counts(k, &k->hooks[i]))
 				allocations +=
 					mew_sizes_of(&mew_hook_segment(&k->hooks[i])->sizes, class);
 		if (allocations)
@@ -206,7 +182,7 @@ static int fill_shape(const struct heap_case *k, const struct mew_hook *top,
 }
 
 /* A whole program is one iteration. */
-static void fill_iterations(const struct heap_case *k, const struct mew_hook *top,
+static void fill_iterations(const struct mew_heap_case *k, const struct mew_hook *top,
 			    struct mew_heap_row *row)
 {
 	const struct mew_iterations *it = top ? &mew_hook_segment(top)->iterations : NULL;
@@ -235,7 +211,7 @@ static void fill_mapped(const struct mew_segment *g, struct mew_heap_row *row)
 	row->mapped_held_bytes = (double)(g->closed ? m->held_bytes : m->live_bytes);
 }
 
-static int fill(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
+static int fill(struct mew_heap_case *k, struct mew_session *s, struct mew_pcase *c,
 		struct mew_verdict_heap *facts, struct mew_error *error)
 {
 	struct mew_hook *top = highest(k);
@@ -249,7 +225,7 @@ static int fill(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
 		const struct mew_segment *g = mew_hook_segment(&k->hooks[i]);
 		struct mew_segment_sum sum;
 
-		if (!counts(k, &k->hooks[i]))
+		if (!mew_heap_counts(k, &k->hooks[i]))
 			continue;
 		sum = mew_segment_sum(g);
 		row->total_allocations += sum.allocations;
@@ -288,77 +264,26 @@ static int fill(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
 	return err ? mew_error_set(error, err, "out of memory") : 0;
 }
 
-/* A whole program whose malloc never came by: figures of zero would be a lie. */
-static int hook_is_blind(const struct heap_case *k)
-{
-	for (size_t i = 0; i < k->n_hooks; i++)
-		if (counts(k, &k->hooks[i]) && mew_segment_n_hooked(mew_hook_segment(&k->hooks[i])))
-			return 0;
-	return 1;
-}
-
-/* A function of the program's own file, not an entry point that heads a stack. */
-static int is_seen(const struct mew_session *s, const char *name)
-{
-	for (size_t i = 0; i < s->n_functions; i++)
-		if (!strcmp(s->functions[i].name, name) && *s->functions[i].module)
-			return 1;
-	return 0;
-}
-
-/* An operator new of the program's own file that calls no malloc: seen by a trial, or by that no
- * stack goes through it. */
-static int new_goes_by(const struct heap_case *k, const struct mew_session *s)
-{
-	for (size_t i = 0; i < k->n_hooks; i++) {
-		uint32_t state = mew_hook_segment(&k->hooks[i])
-					 ? mew_hook_segment(&k->hooks[i])->new_goes_by
-					 : MEW_NEW_HOOKED;
-
-		if (!counts(k, &k->hooks[i]) || state == MEW_NEW_HOOKED)
-			continue;
-		if (state == MEW_NEW_GOES_BY || !is_seen(s, "operator new(unsigned long)"))
-			return 1;
-	}
-	return 0;
-}
-
-/* An image that became another one, of which no hook has told: it has another environment, is
- * static, is set-uid or cannot read the hook. */
-static unsigned n_unseen(const struct heap_case *k)
-{
-	for (size_t i = k->n_hooks; i-- > 0;)
-		if (counts(k, &k->hooks[i]))
-			return mew_hook_segment(&k->hooks[i])->leaving != 0;
-	return 0;
-}
-
-static int report_case(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
+static int report_case(struct mew_heap_case *k, struct mew_session *s, struct mew_pcase *c,
 		       const struct mew_outcome *out, struct mew_error *error)
 {
 	struct mew_verdict_heap facts = {.left_early = k->left_early};
 	struct mew_verdict v;
-	char beyond[64], note[64];
+	char text[MEW_HEAP_DOUBT_BYTES], note[64];
 	int err = fill(k, s, c, &facts, error);
-	unsigned n_execs = k->n_beyond ? k->n_beyond : n_unseen(k);
 
 	if (err)
 		return err;
-	for (size_t i = 0; i < k->n_hooks && !facts.doubt; i++)
-		facts.doubt = k->hooks[i].warning;
-	if (!facts.doubt && new_goes_by(k, s))
-		facts.doubt = "the program's own operator new is not recorded";
-	if (facts.ended_inside && k->n_threads > 1 && !k->n_rounds)
+	facts.doubt = mew_heap_doubt(k, s, text);
+	if (!facts.doubt && facts.ended_inside && k->n_threads > 1 && !k->n_rounds)
 		facts.doubt = "iterations of the first thread alone are known";
-	if (n_execs) {
-		snprintf(beyond, sizeof beyond, "%u of the program's execs not recorded", n_execs);
-		facts.doubt = beyond;
-	}
 	if (k->breaks.n_stacks_by_fp) {
 		snprintf(note, sizeof note, "%llu stack%s by frame pointers",
 			 (unsigned long long)k->breaks.n_stacks_by_fp,
 			 k->breaks.n_stacks_by_fp == 1 ? "" : "s");
 		facts.note = note;
+	} else {
+		facts.note = mew_heap_note(k);
 	}
 	mew_breaks_say(&k->breaks, k->o, c->key, 0);
 	mew_verdict_heap(&c->heap, &facts, &v);
@@ -370,7 +295,7 @@ static int report_case(struct heap_case *k, struct mew_session *s, struct mew_pc
 
 /* Those of a process that ended in its loop, the one in hand included, as far as the hook was told:
  * the first thread's. 0: it did not come so far. */
-static uint64_t iterations_until_end(const struct heap_case *k)
+static uint64_t iterations_until_end(const struct mew_heap_case *k)
 {
 	const struct mew_hook *top = highest(k);
 
@@ -379,20 +304,19 @@ static uint64_t iterations_until_end(const struct heap_case *k)
 		       : 0;
 }
 
-static int finish_case(struct heap_case *k, struct mew_session *s, struct mew_pcase *c,
+static int finish_case(struct mew_heap_case *k, struct mew_session *s, struct mew_pcase *c,
 		       const struct mew_outcome *out, struct mew_error *error)
 {
+	const char *why;
 	int tracked;
 
 	if (!k->whole && !k->iterations && c->result == MEW_RESULT_FAILED)
 		k->iterations = iterations_until_end(k);
 	tracked = k->whole || k->iterations;
-	if (k->whole && hook_is_blind(k)) {
+	why = c->result != MEW_RESULT_SKIPPED ? mew_heap_unhooked(k) : NULL;
+	if (why) {
 		c->result = MEW_RESULT_FAILED;
-		c->reason =
-			k->n_hooks ? "allocator not hooked: the program never called malloc of the "
-				     "C library (an allocator of its own?)"
-				   : "allocator not hooked: the library was not loaded";
+		c->reason = why;
 		return 0;
 	}
 	if (c->result == MEW_RESULT_OK && !tracked) {
@@ -407,7 +331,8 @@ static int finish_case(struct heap_case *k, struct mew_session *s, struct mew_pc
 static int run_case(struct mew_run *r, const struct mew_listed_case *item, struct mew_pcase *c,
 		    struct mew_outcome *ret, struct mew_error *error)
 {
-	struct heap_case k = {.o = r->o, .whole = !item, .n_threads = item ? item->n_threads : 1};
+	struct mew_heap_case k = {
+		.o = r->o, .whole = !item, .n_threads = item ? item->n_threads : 1};
 	struct mew_engine engine = {
 		.arg = &k,
 		.run = on_run,

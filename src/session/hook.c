@@ -2,6 +2,8 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +16,20 @@
 
 /* Of address space in both processes; the file is sparse. 16 bytes a rule: 16 million rules. */
 #define TABLE_BYTES (256u << 20)
+
+/* While its process waits for the answer. */
+static void read_executable(struct mew_hook *h)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)h->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	h->is_known = !mew_executable_read(fd, &h->executable);
+	close(fd);
+}
 
 int mew_hook_open(struct mew_hook *h, int sock, pid_t pid, int maps_fd, int whole, uint32_t flags,
 		  struct mew_error *error)
@@ -35,6 +51,7 @@ int mew_hook_open(struct mew_hook *h, int sock, pid_t pid, int maps_fd, int whol
 		err = mew_memory_open(&h->table, "mew-tables", TABLE_BYTES, 1, error);
 	if (err)
 		return err;
+	read_executable(h);
 	h->modules = mew_modules_new(h->table.at, h->table.bytes, error);
 	if (!h->modules)
 		return -ENOMEM;

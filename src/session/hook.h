@@ -12,6 +12,7 @@
 #include "profile/profile.h"
 #include "session/breaks.h"
 #include "session/memory.h"
+#include "symbol/executable.h"
 #include "symbol/symbol.h"
 #include "unwind/modules.h"
 
@@ -20,8 +21,10 @@ struct mew_hook {
 	int sock, maps_fd; /* -1: closed */
 	struct mew_memory segment, table;
 	struct mew_modules *modules;
-	struct mew_symbols *symbols; /* made by mew_hook_values */
-	char *warning;               /* first table that could not be made, or NULL; malloc'ed */
+	struct mew_symbols *symbols;      /* made by mew_hook_values */
+	struct mew_executable executable; /* what its file says, when is_known */
+	int is_known;
+	char *warning; /* first table that could not be made, or NULL; malloc'ed */
 };
 
 /* Answer its HELLO: it may record, as flags (enum mew_heap_flags) say. sock and maps_fd become the

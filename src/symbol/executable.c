@@ -47,22 +47,65 @@ static int names_sanitizer(const char *name)
 	return 0;
 }
 
-/* The run-time libraries are linked in (clang) or asked for (gcc): either way the program's symbol
- * table names their start. */
-static void read_symbols(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, struct mew_executable *x)
+/* Entry points that give a block, by what they are: hooks.def. */
+enum { ALLOCATE = 1, PLACE = 1, RESIZE = 1, NEW = 1, FREE = 0, DELETE = 0, ASK = 0 };
+
+static const struct {
+	const char *name;
+	int gives;
+} entries[] = {
+#define MEW_HOOK(name, returns, parameters, arguments, kind, bytes, alignment) {#name, kind},
+#include "channel/hooks.def"
+#undef MEW_HOOK
+};
+
+static int names_malloc(const char *name)
 {
-	Elf_Data *data = elf_getdata(scn, NULL);
+	for (size_t i = 0; name && i < sizeof entries / sizeof *entries; i++)
+		if (entries[i].gives && !strcmp(name, entries[i].name))
+			return 1;
+	return 0;
+}
+
+/* The sanitizers' run-time libraries are linked in (clang) or asked for (gcc): either way the
+ * program's dynamic symbols name their start. */
+static void read_dynamic(const char *name, const GElf_Sym *sym, struct mew_executable *x)
+{
+	(void)sym;
+	x->is_sanitized |= names_sanitizer(name);
+	x->calls_malloc |= names_malloc(name);
+}
+
+/* A piece of it, malloc.cold, is it too. */
+static void read_own(const char *name, const GElf_Sym *sym, struct mew_executable *x)
+{
+	x->hides_malloc |= name && !strncmp(name, "malloc", 6) && (!name[6] || name[6] == '.') &&
+			   GELF_ST_TYPE(sym->st_info) == STT_FUNC && sym->st_shndx != SHN_UNDEF;
+}
+
+static void read_symbols(Elf *elf, GElf_Word type,
+			 void (*read)(const char *name, const GElf_Sym *sym,
+				      struct mew_executable *x),
+			 struct mew_executable *x)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
 	GElf_Sym sym;
 
-	for (int i = 0; data && !x->is_sanitized && gelf_getsym(data, i, &sym); i++)
-		x->is_sanitized = names_sanitizer(elf_strptr(elf, sh->sh_link, sym.st_name));
+	while ((scn = elf_nextscn(elf, scn))) {
+		Elf_Data *data = gelf_getshdr(scn, &sh) && sh.sh_type == type
+					 ? elf_getdata(scn, NULL)
+					 : NULL;
+
+		for (int i = 0; data && gelf_getsym(data, i, &sym); i++)
+			read(elf_strptr(elf, sh.sh_link, sym.st_name), &sym, x);
+	}
 }
 
 int mew_executable_read(int fd, struct mew_executable *ret)
 {
 	size_t n_ph = 0;
 	int interp = 0, dynamic = 0;
-	Elf_Scn *scn = NULL;
 	GElf_Ehdr eh;
 	Elf *elf;
 
@@ -91,12 +134,11 @@ int mew_executable_read(int fd, struct mew_executable *ret)
 			read_notes(elf, &ph, ret);
 	}
 	ret->is_static = !interp;
-	while (dynamic && (scn = elf_nextscn(elf, scn))) {
-		GElf_Shdr sh;
-
-		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_DYNSYM)
-			read_symbols(elf, scn, &sh, ret);
-	}
+	if (dynamic)
+		read_symbols(elf, SHT_DYNSYM, read_dynamic, ret);
+	/* A program that asks for malloc has none of its own, so its many symbols are not read. */
+	if (dynamic && !ret->calls_malloc)
+		read_symbols(elf, SHT_SYMTAB, read_own, ret);
 	elf_end(elf);
 	return 0;
 }

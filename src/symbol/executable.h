@@ -11,6 +11,8 @@ struct mew_executable {
 	int is_static;      /* no program interpreter */
 	int is_sanitized;   /* built with -fsanitize=address, thread, memory or leak: its own malloc
 			     */
+	int calls_malloc;   /* its dynamic symbols name one of the functions that give a block */
+	int hides_malloc;   /* they do not: its own malloc is for itself alone, in .symtab */
 	char build_id[129]; /* hex; "" none */
 };
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Programs that bring jemalloc, tcmalloc or mimalloc: as a library, preloaded by the user, or as an
-# archive in the program; in C and in C++; as a benchmark and whole. Right figures or one error.
+# archive in the program, seen by its libraries or not; in C and in C++; as a benchmark and whole. Right figures or one error.
 
 # shellcheck source=tests/integration/lib.sh
 . "${MEW_SRCDIR:-$(dirname "$0")/../..}/tests/integration/lib.sh"
@@ -190,6 +190,63 @@ g++ -std=c++17 -O1 -g -shared -fPIC -o plugin.so plugin.cc || broken "cannot bui
 $CC -O1 -g -o host host.c -ldl || broken "cannot build its host"
 root=plug right_whole "a C++ plugin of a C program" ./host
 
+# A malloc for the program's file alone, which its libraries do not call and nothing can stand in for.
+cat >hidden.c <<'C'
+#include <stddef.h>
+static char pool[1 << 24];
+static size_t used;
+__attribute__((visibility("hidden"))) void *malloc(size_t n)
+{
+	char *p = pool + used;
+	used = (used + n + 15) % sizeof pool & ~(size_t)15;
+	return p;
+}
+__attribute__((visibility("hidden"))) void *calloc(size_t n, size_t size)
+{
+	return malloc(n * size);
+}
+__attribute__((visibility("hidden"))) void *realloc(void *p, size_t n)
+{
+	return n ? malloc(n) : p;
+}
+__attribute__((visibility("hidden"))) int posix_memalign(void **p, size_t alignment, size_t n)
+{
+	return (*p = malloc(n + alignment)) == NULL;
+}
+__attribute__((visibility("hidden"))) void free(void *p)
+{
+	(void)p;
+}
+C
+cat >library.c <<'C'
+#include <stdlib.h>
+#include <string.h>
+int main(void)
+{
+	char *volatile p = strdup("libraries allocate");
+	return !p;
+}
+C
+$CC -O1 -fno-builtin -c hidden.c || broken "cannot build hidden.o"
+build whole-hidden whole.c hidden.o
+refused "a hidden malloc" ./whole-hidden
+refused "a hidden malloc behind an exec" sh -c 'exec ./whole-hidden'
+build bench-hidden bench.c hidden.o
+refused "a hidden malloc, a benchmark" ./bench-hidden
+$CC -O1 -fno-builtin -I"$MEW_SRCDIR/include" -o bench-hidden-so bench.c hidden.o \
+	-L"$MEW_BUILDDIR/.libs" -lmew -Wl,-rpath,"$MEW_BUILDDIR/.libs" || broken "cannot build bench-hidden-so"
+refused "a hidden malloc, a benchmark of the shared libmew" ./bench-hidden-so
+
+# Stripped it cannot be told from a program whose libraries allocate, which is right as it is.
+$CC -O1 -fno-builtin -o library library.c hidden.o -s || broken "cannot build library"
+run 0 timeout 60 "$MEW_PERF" mem --no-db -o x.csv ./library
+[ "$(cell x.csv library verdict)" = "ok; the program's own file calls no malloc of a library" ] ||
+	fail "a hidden malloc, stripped: nothing is said" x.csv err
+pass "a hidden malloc, stripped: what may be is said"
+build whole-own whole.c
+run 0 timeout 60 "$MEW_PERF" mem --no-db -o x.csv ./whole-own
+[ "$(cell x.csv whole-own verdict)" = ok ] || fail "a program that calls malloc is doubted" x.csv
+
 n=0
 for allocator in jemalloc tcmalloc_minimal mimalloc; do
 	so=$($CC -print-file-name=lib$allocator.so)
@@ -217,6 +274,11 @@ for allocator in jemalloc tcmalloc_minimal mimalloc; do
 		build "$kind-archive" "$source" -Wl,--whole-archive "$archive" \
 			-Wl,--no-whole-archive -lstdc++ -lm -ldl
 		refused "$allocator, in the program, $suffix" "./$kind-archive"
+		# A benchmark would free what strdup() has given it.
+		[ "$source" = whole.c ] || continue
+		build "$kind-archive" "$source" -Wl,--exclude-libs,ALL -Wl,--whole-archive "$archive" \
+			-Wl,--no-whole-archive -lstdc++ -lm -ldl
+		refused "$allocator, hidden in the program" "./$kind-archive"
 	done
 done
 [ $n -gt 0 ] || skip "no allocator to test with"
