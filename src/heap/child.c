@@ -111,6 +111,8 @@ EXPORT pid_t _Fork(void)
 	pid = real.fork();
 	if (pid > 0)
 		mew_recorder_forked();
+	else if (!pid)
+		mew_recorder_is_child();
 	return pid;
 }
 

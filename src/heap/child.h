@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * child.h: the C library's ways to a child process that run no handler of pthread_atfork():
- * posix_spawn, system, popen, vfork, _Fork. They are counted, nothing else. A bare system call is
- * not seen.
+ * posix_spawn, system, popen, vfork, _Fork. They are counted, nothing else. The child of
+ * a bare system call counts itself, once it allocates (recorder.c).
  */
 #ifndef MEW_HEAP_CHILD_H
 #define MEW_HEAP_CHILD_H

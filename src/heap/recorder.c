@@ -150,6 +150,16 @@ static inline void tell_own_bytes(void)
 		__atomic_store_n(&s->own_bytes, bytes, __ATOMIC_RELAXED);
 }
 
+/* In a forked child, which records nothing. One that was made by a bare system call, so that the
+ * parent has not counted it, does so itself. */
+static void be_child(const struct mew_recorder_thread *t)
+{
+	uint32_t mode = __atomic_exchange_n(&mew_recorder_mode, 0, __ATOMIC_RELAXED);
+
+	if (mode && is_in(t, MEW_GATE_WINDOW))
+		__atomic_fetch_add(&recorder.client.segment->forked, 1, __ATOMIC_RELAXED);
+}
+
 int mew_recorder_enter_again(const struct mew_recorder_caller *caller, int is_allocation)
 {
 	struct mew_recorder_thread *t = &mew_recorder_thread;
@@ -163,7 +173,7 @@ int mew_recorder_enter_again(const struct mew_recorder_caller *caller, int is_al
 	if (t->inside == MEW_INSIDE_REAL && caller->sp < t->outer_sp)
 		return 0;
 	if (!mew_forkmark_ours(&mew_recorder_mark)) {
-		__atomic_store_n(&mew_recorder_mode, 0, __ATOMIC_RELAXED);
+		be_child(t);
 		return 0;
 	}
 	t->outer_sp = caller->sp;
@@ -485,6 +495,11 @@ void mew_recorder_leaving(int is_leaving)
 				 __ATOMIC_RELAXED);
 }
 
+void mew_recorder_is_child(void)
+{
+	__atomic_store_n(&mew_recorder_mode, 0, __ATOMIC_RELAXED);
+}
+
 static int start(const char *path)
 {
 	struct mew_segment *segment;
@@ -510,7 +525,7 @@ static int start(const char *path)
 	rc = mew_stacks_init(&recorder.stacks, &recorder.client, &recorder.tree, &recorder.pages);
 	if (rc)
 		return rc;
-	rc = -pthread_atfork(NULL, mew_recorder_forked, NULL);
+	rc = -pthread_atfork(NULL, mew_recorder_forked, mew_recorder_is_child);
 	if (rc)
 		return rc;
 	segment->new_goes_by = mew_real_new_is_own() ? MEW_NEW_UNKNOWN : MEW_NEW_HOOKED;

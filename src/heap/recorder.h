@@ -89,8 +89,9 @@ void mew_recorder_mapped(const void *p, size_t bytes);
 void mew_recorder_unmapped(const void *p, size_t bytes);
 void mew_recorder_maps_end(void);
 
-/* The process has made a child, or is about to. */
+/* The process has made a child, or is about to; and it is one that the parent has counted. */
 void mew_recorder_forked(void);
+void mew_recorder_is_child(void);
 
 /* The process is about to become another program's (1), or has not (0). */
 void mew_recorder_leaving(int is_leaving);
