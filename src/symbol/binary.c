@@ -20,12 +20,12 @@
 #include "symbol/unpack.h"
 #include "unwind/file.h"
 
-/* An ELF file, or what was unpacked of it. */
+/* An ELF file. */
 struct source {
 	int fd; /* owned, or -1 */
 	Elf *file;
-	struct mew_unpacked unpacked; /* instead of file, when there is one */
-	uint64_t bias;                /* vaddr in it = vaddr of the binary + this */
+	struct mew_unpacked_sections unpacked; /* borrowed by file */
+	uint64_t bias;                         /* vaddr in it = vaddr of the binary + this */
 };
 
 struct mew_binary {
@@ -48,15 +48,10 @@ struct mew_binary {
 
 /* ---- sources ---- */
 
-static Elf *elf_of(const struct source *s)
-{
-	return s->unpacked.elf ? s->unpacked.elf : s->file;
-}
-
 static void close_source(struct source *s)
 {
-	mew_unpacked_done(&s->unpacked);
 	elf_end(s->file);
+	mew_unpacked_sections_done(&s->unpacked);
 	if (s->fd >= 0)
 		close(s->fd);
 }
@@ -71,8 +66,8 @@ static int open_source(struct source *s, int fd, enum mew_symbol_lack *lack)
 	s->file = elf_begin(fd, ELF_C_READ, NULL);
 	if (!s->file)
 		return 0;
-	rc = mew_unpack_zstd(s->file, fd, &s->unpacked);
-	if (rc && rc != -ENOENT && rc != -ENOMEM)
+	rc = mew_unpack_sections(s->file, &s->unpacked);
+	if (rc == -EPROTO)
 		*lack = MEW_LACK_UNREADABLE;
 	return rc == -ENOMEM ? rc : 0;
 }
@@ -114,7 +109,7 @@ static int read_debug_file(struct mew_binary *b, Elf *own)
 	if (fd < 0)
 		return fd == -ENOMEM ? fd : 0;
 	rc = open_source(&b->debug, fd, &b->lack);
-	elf = elf_of(&b->debug);
+	elf = b->debug.file;
 	if (rc || !elf)
 		return rc;
 	b->debug.bias = first_load(elf) - first_load(own);
@@ -127,7 +122,7 @@ static int read_debug_file(struct mew_binary *b, Elf *own)
 
 static int read_sources(struct mew_binary *b)
 {
-	Elf *own = elf_of(&b->own);
+	Elf *own = b->own.file;
 	bool whole = has_symtab(own);
 	int rc;
 

@@ -4,23 +4,22 @@
 
 #include <errno.h>
 #include <gelf.h>
+#include <libdeflate.h>
 #include <lzma.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zstd.h>
 
+#include "base/array.h"
 #include "symbol/section.h"
 
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2 /* gABI, Section Compression */
 #endif
 
-#define SECTION_ALIGN UINT64_C(16)
 #define LZMA_MEMORY_MAX (UINT64_C(128) << 20)
 
 void mew_unpacked_done(struct mew_unpacked *u)
@@ -29,6 +28,14 @@ void mew_unpacked_done(struct mew_unpacked *u)
 	if (u->bytes)
 		munmap(u->bytes, u->n);
 	*u = (struct mew_unpacked){0};
+}
+
+void mew_unpacked_sections_done(struct mew_unpacked_sections *u)
+{
+	while (u->n)
+		mew_unpacked_done(&u->items[--u->n]);
+	free(u->items);
+	*u = (struct mew_unpacked_sections){0};
 }
 
 /* Only what is written becomes memory. */
@@ -49,137 +56,114 @@ static int open_image(struct mew_unpacked *u, size_t n)
 	return elf_kind(u->elf) == ELF_K_ELF ? 0 : -EPROTO;
 }
 
-/* ---- zstd sections ---- */
+/* ---- sections ---- */
 
-/* A section that is compressed by zstd: where its bytes are and what becomes of them. */
-struct packed {
-	uint64_t off, bytes; /* in the file, after the compression header */
-	uint64_t size, align;
-};
-
-static bool is_packed(const Elf64_Shdr *s, const uint8_t *file, uint64_t file_bytes,
-		      struct packed *ret)
+/* What no look-up reads: where variables are, macros, tables of names, frames. */
+static bool is_needed(const char *name)
 {
-	Elf64_Chdr c;
+	static const char *const others[] = {
+		".debug_loc",      ".debug_loclists", ".debug_macro",        ".debug_macinfo",
+		".debug_pubnames", ".debug_pubtypes", ".debug_gnu_pubnames", ".debug_gnu_pubtypes",
+		".debug_names",    ".debug_aranges",  ".debug_frame",
+	};
+	size_t i;
 
-	if (!(s->sh_flags & SHF_COMPRESSED) || s->sh_type == SHT_NOBITS || s->sh_size < sizeof(c) ||
-	    s->sh_offset > file_bytes || s->sh_size > file_bytes - s->sh_offset)
-		return false;
-	memcpy(&c, file + s->sh_offset, sizeof(c));
-	if (c.ch_type != ELFCOMPRESS_ZSTD)
-		return false;
-	*ret = (struct packed){s->sh_offset + sizeof(c), s->sh_size - sizeof(c), c.ch_size,
-			       c.ch_addralign};
+	for (i = 0; name && i < sizeof(others) / sizeof(others[0]); i++) {
+		if (!strcmp(name, others[i]))
+			return false;
+	}
 	return true;
 }
 
-/* What the zstd sections of elf will take, by their headers; 0: it has none. */
-static uint64_t unpacked_bytes(Elf *elf)
+/* to has room for exactly what should come out. 0, -EPROTO or -ENOMEM. */
+static int unpack_bytes(unsigned type, const uint8_t *from, size_t n_from, void *to, size_t n_to)
 {
-	Elf_Scn *scn = NULL;
-	uint64_t n = 0;
-	GElf_Shdr shdr;
-	GElf_Chdr chdr;
+	struct libdeflate_decompressor *zlib;
+	bool ok;
 
-	while ((scn = elf_nextscn(elf, scn))) {
-		if (!gelf_getshdr(scn, &shdr) || !(shdr.sh_flags & SHF_COMPRESSED) ||
-		    !gelf_getchdr(scn, &chdr) || chdr.ch_type != ELFCOMPRESS_ZSTD)
-			continue;
-		if (chdr.ch_size > MEW_UNPACK_FILE_MAX - n)
-			return MEW_UNPACK_FILE_MAX + 1;
-		n += chdr.ch_size + SECTION_ALIGN;
-	}
-	return n;
+	if (type == ELFCOMPRESS_ZSTD)
+		return ZSTD_decompress(to, n_to, from, n_from) == n_to ? 0 : -EPROTO;
+	if (type != ELFCOMPRESS_ZLIB)
+		return -EPROTO;
+	zlib = libdeflate_alloc_decompressor();
+	if (!zlib)
+		return -ENOMEM;
+	ok = libdeflate_zlib_decompress(zlib, from, n_from, to, n_to, NULL) == LIBDEFLATE_SUCCESS;
+	libdeflate_free_decompressor(zlib);
+	return ok ? 0 : -EPROTO;
 }
 
-static int read_whole(int fd, uint8_t *to, size_t n)
+/* left: the bytes that may still be unpacked; what this one takes is taken off. 0, -EPROTO,
+ * -ENOMEM. */
+static int unpack_section(Elf *elf, Elf_Scn *scn, uint64_t *left, struct mew_unpacked *ret)
 {
-	size_t at = 0;
+	size_t header = gelf_getclass(elf) == ELFCLASS32 ? sizeof(Elf32_Chdr) : sizeof(Elf64_Chdr);
+	Elf_Data *data = elf_rawdata(scn, NULL);
+	struct mew_unpacked u = {0};
+	GElf_Chdr chdr;
+	int rc;
 
-	while (at < n) {
-		ssize_t got = pread(fd, to + at, n - at, (off_t)at);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -errno;
-		if (!got)
-			return -EPROTO;
-		at += (size_t)got;
+	if (!data || !data->d_buf || data->d_size < header || !gelf_getchdr(scn, &chdr) ||
+	    !chdr.ch_size || chdr.ch_size > *left)
+		return -EPROTO;
+	u.n = chdr.ch_size;
+	u.bytes = room(u.n);
+	if (!u.bytes)
+		return -ENOMEM;
+	rc = unpack_bytes(chdr.ch_type, (const uint8_t *)data->d_buf + header,
+			  data->d_size - header, u.bytes, u.n);
+	if (rc) {
+		mew_unpacked_done(&u);
+		return rc;
 	}
+	*left -= u.n;
+	*ret = u;
 	return 0;
 }
 
-/* The table of section headers: inside of the file, of our own size. Or NULL. */
-static Elf64_Shdr *section_headers(uint8_t *file, uint64_t bytes, size_t *ret_n)
+/* The section is from now on u, or nothing when u has no bytes. */
+static int replace(Elf_Scn *scn, GElf_Shdr *shdr, const struct mew_unpacked *u)
 {
-	Elf64_Ehdr e;
+	Elf_Data *data = u->bytes ? elf_getdata(scn, NULL) : NULL;
 
-	if (bytes < sizeof(e))
-		return NULL;
-	memcpy(&e, file, sizeof(e));
-	if (e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_ident[EI_DATA] != ELFDATA2LSB ||
-	    e.e_shentsize != sizeof(Elf64_Shdr) || !e.e_shnum || e.e_shoff % 8 ||
-	    e.e_shoff > bytes || e.e_shnum > (bytes - e.e_shoff) / sizeof(Elf64_Shdr))
-		return NULL;
-	*ret_n = e.e_shnum;
-	return (Elf64_Shdr *)(void *)(file + e.e_shoff);
-}
-
-/* The file, then the unpacked sections, to which its section headers now point. */
-static int unpack_file(int fd, size_t bytes, size_t more, struct mew_unpacked *u)
-{
-	uint64_t end = bytes;
-	struct packed p;
-	Elf64_Shdr *s;
-	uint8_t *file;
-	size_t n = 0, i;
-	int rc;
-
-	u->n = bytes + more;
-	u->bytes = file = room(u->n);
-	if (!file)
-		return -ENOMEM;
-	rc = read_whole(fd, file, bytes);
-	if (rc)
-		return rc;
-	s = section_headers(file, bytes, &n);
-	for (i = 0; s && i < n; i++) {
-		if (!is_packed(&s[i], file, bytes, &p))
-			continue;
-		end = (end + SECTION_ALIGN - 1) & -SECTION_ALIGN;
-		if (end > u->n || p.size > u->n - end ||
-		    ZSTD_decompress(file + end, p.size, file + p.off, p.bytes) != p.size)
-			return -EPROTO;
-		s[i].sh_flags &= ~(uint64_t)SHF_COMPRESSED;
-		s[i].sh_offset = end;
-		s[i].sh_size = p.size;
-		s[i].sh_addralign = p.align;
-		end += p.size;
+	shdr->sh_flags &= ~(GElf_Xword)SHF_COMPRESSED;
+	shdr->sh_size = data ? u->n : 0;
+	if (data) {
+		data->d_buf = u->bytes;
+		data->d_size = u->n;
+		data->d_type = ELF_T_BYTE;
+	} else {
+		shdr->sh_type = SHT_NOBITS;
 	}
-	return open_image(u, end);
+	return gelf_update_shdr(scn, shdr) ? 0 : -EPROTO;
 }
 
-int mew_unpack_zstd(Elf *elf, int fd, struct mew_unpacked *ret)
+int mew_unpack_sections(Elf *elf, struct mew_unpacked_sections *u)
 {
-	struct mew_unpacked u = {0};
-	uint64_t more = unpacked_bytes(elf);
-	struct stat st;
-	int rc;
+	uint64_t left = MEW_UNPACK_FILE_MAX;
+	int rc = 0, damaged = 0;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+	size_t names;
 
-	if (!more)
-		return -ENOENT;
-	if (fstat(fd, &st))
-		return -errno;
-	if (st.st_size <= 0 || (uint64_t)st.st_size > MEW_UNPACK_FILE_MAX ||
-	    more > MEW_UNPACK_FILE_MAX)
-		return -EPROTO;
-	rc = unpack_file(fd, (size_t)st.st_size, (size_t)more + SECTION_ALIGN, &u);
-	if (rc)
-		mew_unpacked_done(&u);
-	else
-		*ret = u;
-	return rc;
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return 0;
+	while (rc != -ENOMEM && (scn = elf_nextscn(elf, scn))) {
+		struct mew_unpacked one = {0};
+
+		if (!gelf_getshdr(scn, &shdr) || !(shdr.sh_flags & SHF_COMPRESSED) ||
+		    shdr.sh_type == SHT_NOBITS)
+			continue;
+		if (MEW_ARRAY_PUSH(u->items, u->n, u->cap))
+			return -ENOMEM;
+		rc = is_needed(elf_strptr(elf, names, shdr.sh_name))
+			     ? unpack_section(elf, scn, &left, &one)
+			     : 0;
+		u->items[u->n++] = one;
+		if (replace(scn, &shdr, &one) || rc)
+			damaged = -EPROTO;
+	}
+	return rc == -ENOMEM ? rc : damaged;
 }
 
 /* ---- .gnu_debugdata ---- */

@@ -51,34 +51,34 @@ static void read_symbols(Elf *elf)
 	mew_symtab_done(&t);
 }
 
-static void unpack(Elf *elf, int fd)
+static void unpack_mini(Elf *elf)
 {
 	struct mew_unpacked u = {0};
 
-	if (fd >= 0 && !mew_unpack_zstd(elf, fd, &u)) {
-		read_symbols(u.elf);
-		mew_unpacked_done(&u);
-	}
 	if (!mew_unpack_mini(elf, &u)) {
 		read_symbols(u.elf);
 		mew_unpacked_done(&u);
 	}
 }
 
-/* fd < 0: elf is an image in memory. */
-static void read_all(Elf *elf, int fd)
+static void read_all(Elf *elf)
 {
-	int debug;
+	struct mew_unpacked_sections sections = {0};
+	int debug, rc;
 
 	if (!elf)
 		return;
 	read_file(elf);
 	read_symbols(elf);
-	unpack(elf, fd);
+	unpack_mini(elf);
 	debug = mew_debugfile_open(elf, "/nonexistent/program");
 	if (debug >= 0)
 		close(debug);
+	rc = mew_unpack_sections(elf, &sections);
+	FUZZ_CHECK(rc == 0 || rc == -EPROTO);
+	read_symbols(elf);
 	elf_end(elf);
+	mew_unpacked_sections_done(&sections);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -92,12 +92,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fd = memfd_create("elf", MFD_CLOEXEC);
 	if (!image || fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
 		abort();
-	read_all(elf_begin(fd, ELF_C_READ, NULL), fd);
+	read_all(elf_begin(fd, ELF_C_READ, NULL));
 	if (!mew_executable_read(fd, &executable))
 		FUZZ_CHECK(strlen(executable.build_id) < sizeof(executable.build_id));
 	if (size) {
 		memcpy(image, data, size);
-		read_all(elf_memory(image, size), -1);
+		read_all(elf_memory(image, size));
 	}
 	free(image);
 	return 0;

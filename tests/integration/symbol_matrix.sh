@@ -72,6 +72,8 @@ if command -v dwz >/dev/null; then
 	variant '-gdwarf-4 -DDWZ' "$gxx" dwz all
 	variant '-gdwarf-5 -DDWZ' "$gxx" dwz all
 	variant '-gdwarf-5 -DALT' "$gxx" alt all
+	variant '-gdwarf-5 -DALTZLIB' "$gxx" alt_zlib all
+	variant '-gdwarf-5 -DALTZSTD' "$gxx" alt_zstd all
 	variant '-gdwarf-5 -DALTGONE' "$gxx" alt_gone part
 fi
 # That of binutils 2.40 knows no DWARF 5, that of LLVM 14 does not end on gcc's.
@@ -166,6 +168,16 @@ make_dwz()
 make_alt()
 {
 	cp prog other && dwz -m common -M "$PWD/common" prog other
+}
+
+make_alt_zlib()
+{
+	cp prog other && dwz -m common -M common prog other && objcopy --compress-debug-sections=zlib prog
+}
+
+make_alt_zstd()
+{
+	cp prog other && dwz -m common -M common prog other && objcopy --compress-debug-sections=zstd prog
 }
 
 make_alt_gone()
