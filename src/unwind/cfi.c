@@ -193,8 +193,29 @@ static int read_rules(struct reader *r)
 	return rc;
 }
 
-/* The section's data, or NULL. */
-static Elf_Data *find_section(Elf *elf, const char *name, uint64_t *ret_vaddr)
+/* How much larger data can get that was deflated. */
+#define DEFLATE_RATIO_MAX 1032
+
+/*
+ * The section's data. Compressed, as .debug_frame may be, it is unpacked in the Elf. NULL: it is
+ * empty, and *ret_error if it cannot be unpacked.
+ */
+static Elf_Data *section_data(Elf_Scn *scn, const GElf_Shdr *shdr, int *ret_error)
+{
+	GElf_Chdr chdr;
+
+	if (!(shdr->sh_flags & SHF_COMPRESSED))
+		return elf_rawdata(scn, NULL);
+	if (!gelf_getchdr(scn, &chdr) || chdr.ch_type != ELFCOMPRESS_ZLIB ||
+	    chdr.ch_size / DEFLATE_RATIO_MAX > shdr->sh_size || elf_compress(scn, 0, 0) < 0) {
+		*ret_error = -EPROTONOSUPPORT;
+		return NULL;
+	}
+	return elf_getdata(scn, NULL);
+}
+
+/* The data of the section of that name, or NULL: as above. */
+static Elf_Data *find_section(Elf *elf, const char *name, uint64_t *ret_vaddr, int *ret_error)
 {
 	Elf_Scn *scn = NULL;
 	size_t names;
@@ -211,7 +232,7 @@ static Elf_Data *find_section(Elf *elf, const char *name, uint64_t *ret_vaddr)
 		if (!found || strcmp(found, name) != 0)
 			continue;
 		*ret_vaddr = shdr.sh_addr;
-		return elf_rawdata(scn, NULL);
+		return section_data(scn, &shdr, ret_error);
 	}
 	return NULL;
 }
@@ -247,11 +268,11 @@ static int check_elf(Elf *elf, uint64_t *ret_base, uint64_t *ret_entry, struct m
 static int open_frames(struct reader *r, bool eh)
 {
 	uint64_t vaddr = 0;
-	Elf_Data *data = find_section(r->elf, eh ? ".eh_frame" : ".debug_frame", &vaddr);
-	int rc;
+	int rc = 0;
+	Elf_Data *data = find_section(r->elf, eh ? ".eh_frame" : ".debug_frame", &vaddr, &rc);
 
-	if (!data || !data->d_buf || data->d_size <= 4)
-		return 0;
+	if (rc || !data || !data->d_buf || data->d_size <= 4)
+		return rc;
 	mew_frames_done(&r->frames);
 	rc = mew_frames_open(&r->frames, eh, data->d_buf, data->d_size, vaddr);
 	if (!rc)
@@ -295,6 +316,8 @@ int mew_cfi_read(Elf *elf, struct mew_cfi *ret, struct mew_error *error)
 		rc = read_rules(&r);
 	if (rc == -EFBIG)
 		mew_error_set(error, rc, "more than %u rules", MEW_CFI_RULES_MAX);
+	else if (rc == -EPROTONOSUPPORT)
+		mew_error_set(error, rc, "its call frame information cannot be unpacked");
 	else if (rc == -EBADMSG)
 		mew_error_set(error, rc, "its call frame information is damaged");
 	else if (rc)

@@ -71,11 +71,45 @@ pass 'signal frames, outermost frames and PLT stubs are known in libc'
 # The same rules from .debug_frame.
 cat >small.c <<'EOF'
 int main(int argc, char **argv) { (void)argv; return argc - 1; }
+#define TEN(n) F(n##0) F(n##1) F(n##2) F(n##3) F(n##4) F(n##5) F(n##6) F(n##7) F(n##8) F(n##9)
+#define F(n) int f##n(int (*f)(int)) { return f(n) + f(n + 1) + 1; }
+TEN(1) TEN(2) TEN(3)
 EOF
 $CC -g -O1 -fno-asynchronous-unwind-tables -fno-unwind-tables -nostartfiles -Wl,-e,main small.c \
 	-o small 2>err || broken "cannot build without .eh_frame"
 run 0 "$tools/cfi_table" small
 pass '.debug_frame serves where there is no .eh_frame'
+
+
+# So they are from a compressed one, unless it cannot be unpacked.
+run 0 "$tools/cfi_table" small
+sed 's|^[^ ]* ||; s| ms=.*||' out >plain
+objcopy --compress-debug-sections=zlib-gabi small small.gz 2>err || broken "objcopy cannot compress"
+readelf -SW small.gz | grep -q '\.debug_frame.* C ' || broken 'its .debug_frame is not compressed'
+run 0 "$tools/cfi_table" small.gz
+sed 's|^[^ ]* ||; s| ms=.*||' out >unpacked
+cmp -s plain unpacked || fail 'a compressed .debug_frame has other rules' plain unpacked
+python3 - small.gz >offset <<'EOF' || broken 'no compressed .debug_frame found'
+import struct, sys
+elf = open(sys.argv[1], "rb").read()
+shoff, = struct.unpack_from("<Q", elf, 40)
+n, names = struct.unpack_from("<HH", elf, 60)
+section = lambda i: struct.unpack_from("<IIQQQQ", elf, shoff + 64 * i)
+strings = section(names)[4]
+for i in range(n):
+    name, kind, flags, addr, off, size = section(i)
+    if elf[strings + name:].startswith(b".debug_frame\0"):
+        print(off)
+EOF
+cp small.gz huge
+printf '\377\377\377\377\377' | dd of=huge bs=1 seek=$(($(cat offset) + 8)) conv=notrunc 2>/dev/null
+cp small.gz other
+printf '\002' | dd of=other bs=1 seek="$(cat offset)" conv=notrunc 2>/dev/null
+for file in huge other; do
+	run 1 "$tools/cfi_table" $file
+	grep -q 'error=its call frame information cannot be unpacked' out || fail "$file: not said" out
+done
+pass 'a compressed .debug_frame is unpacked, or said not to be'
 
 strip -s small -o stripped || broken 'strip failed'
 run 1 "$tools/cfi_table" stripped
