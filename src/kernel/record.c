@@ -6,11 +6,14 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sysmacros.h>
 
 #include "kernel/regs.h"
 
 /* perf_event.h of Linux 6.1 and later; an older header does not know it. */
 #define FORMAT_LOST (1u << 4)
+/* Linux 5.12 and later: these bytes are a build-id. */
+#define MISC_MMAP_BUILD_ID (1u << 14)
 
 /* What a sample of ours may hold, in the order in which the kernel writes it. */
 #define SAMPLE_KNOWN                                                                               \
@@ -206,6 +209,18 @@ static void get_task(struct body *b, struct mew_record *r)
 	r->time_ns = get_u64(b);
 }
 
+static void get_inode(const struct perf_event_header *h, struct body *b, struct mew_record *r)
+{
+	uint32_t major = get_u32(b), minor = get_u32(b);
+	uint64_t ino = get_u64(b);
+
+	get_u64(b); /* the inode's generation */
+	if (h->misc & MISC_MMAP_BUILD_ID)
+		return;
+	r->dev = makedev(major, minor);
+	r->ino = ino;
+}
+
 static void get_mmap(const struct perf_event_header *h, struct body *b, struct mew_record *r)
 {
 	r->pid = get_u32(b);
@@ -214,7 +229,7 @@ static void get_mmap(const struct perf_event_header *h, struct body *b, struct m
 	r->bytes = get_u64(b);
 	r->file_off = get_u64(b);
 	if (h->type == PERF_RECORD_MMAP2) {
-		get_bytes(b, 24); /* device and inode, or build-id */
+		get_inode(h, b, r);
 		r->executable = (get_u32(b) & PROT_EXEC) != 0;
 		get_u32(b);
 	} else {

@@ -17,7 +17,7 @@ enum mew_record_type {
 	MEW_RECORD_LOST,     /* n_lost */
 	MEW_RECORD_THROTTLE, /* and UNTHROTTLE: on 0 or 1 */
 	MEW_RECORD_SWITCH,   /* out 0 or 1, preempted 0 or 1 */
-	MEW_RECORD_MMAP,     /* start, bytes, file_off, path, executable */
+	MEW_RECORD_MMAP,     /* start, bytes, file_off, dev, ino, path, executable */
 	MEW_RECORD_FORK,     /* pid, tid new; ppid, ptid the parent's */
 	MEW_RECORD_EXIT,
 	MEW_RECORD_COMM, /* comm in path, is_exec */
@@ -47,6 +47,7 @@ struct mew_record {
 	int on, out, preempted, executable, is_exec;
 	uint32_t ppid, ptid;
 	uint64_t start, bytes, file_off;
+	uint64_t dev, ino; /* as makedev(3) has it; 0: no file, or not told */
 	const char *path;
 };
 

@@ -287,8 +287,8 @@ static void off_cpu(struct mew_drain *d, struct mew_drain_thread *t, uint64_t fr
 
 static int add_module(struct mew_drain *d, const struct mew_record *r, struct mew_error *error)
 {
-	int err = mew_modules_add(d->modules, r->start, r->start + r->bytes, r->file_off, r->path,
-				  r->time_ns, error);
+	struct mew_mapped mapped = mew_sample_mapped(r);
+	int err = mew_modules_add(d->modules, &mapped, error);
 
 	/* What found no room breaks its stacks, and is counted there. */
 	if (err != -ENOSPC)

@@ -19,8 +19,8 @@ static const struct {
 	[MEW_LACK_PART] = {"the file that dwz moved a part of its debug info to is not there: some "
 			   "of its functions are by symbol table",
 			   "install its debug symbols once more, whole"},
-	[MEW_LACK_REPLACED] = {"was written over since the program mapped it: its functions have "
-			       "no names",
+	[MEW_LACK_REPLACED] = {"was replaced or written over since the program mapped it: its "
+			       "functions have no names",
 			       "build into a new file, not over one that runs"},
 	[MEW_LACK_UNREADABLE] = {"it, or its debug info, is damaged or packed in an unknown way: "
 				 "not all its functions have names and lines",

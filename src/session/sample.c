@@ -23,3 +23,16 @@ int mew_sample_start(const struct mew_record *r, struct mew_walk_start *ret_star
 	*ret_stack = (struct mew_walk_stack){sp, sp + (r->stack ? r->stack_bytes : 0), r->stack};
 	return 0;
 }
+
+struct mew_mapped mew_sample_mapped(const struct mew_record *r)
+{
+	return (struct mew_mapped){
+		.start_pc = r->start,
+		.end_pc = r->start + r->bytes,
+		.file_off = r->file_off,
+		.dev = r->dev,
+		.ino = r->ino,
+		.from_ns = r->time_ns,
+		.path = r->path,
+	};
+}

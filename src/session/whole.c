@@ -69,6 +69,7 @@ static void died(struct whole_case *k, uint32_t tid, uint64_t time_ns)
 
 static int on_map(struct whole_case *k, const struct mew_record *r)
 {
+	struct mew_mapped mapped = mew_sample_mapped(r);
 	uint32_t image;
 	int err;
 
@@ -77,8 +78,7 @@ static int on_map(struct whole_case *k, const struct mew_record *r)
 	image = mew_images_find(&k->images, r->pid, r->time_ns);
 	if (image == UINT32_MAX)
 		return 0;
-	err = mew_modules_add(k->images.images[image].modules, r->start, r->start + r->bytes,
-			      r->file_off, r->path, r->time_ns, NULL);
+	err = mew_modules_add(k->images.images[image].modules, &mapped, NULL);
 	if (err == -ENOSPC) {
 		k->bad++;
 		return 0;

@@ -146,6 +146,12 @@ static int read_sources(struct mew_binary *b)
 	return rc;
 }
 
+/* What is said of a module without such a file. */
+static enum mew_symbol_lack lack_of(const struct mew_module *module)
+{
+	return module->fd < 0 && module->error != ESTALE ? MEW_LACK_FILE : MEW_LACK_REPLACED;
+}
+
 /*
  * The file that the module was when it was mapped; NULL: it has become another one, by being
  * written over. The same build-id is the same code.
@@ -183,7 +189,7 @@ static int read_file(struct mew_binary *b, const struct mew_module *module)
 	}
 	b->file = file_of(module);
 	if (!b->file) {
-		b->lack = module->fd < 0 ? MEW_LACK_FILE : MEW_LACK_REPLACED;
+		b->lack = lack_of(module);
 		return 0;
 	}
 	fd = fcntl(module->fd, F_DUPFD_CLOEXEC, 0);
@@ -235,7 +241,6 @@ void mew_binary_free(struct mew_binary *b)
 
 int mew_binary_is(const struct mew_binary *b, const struct mew_module *module)
 {
-	enum mew_symbol_lack lack = module->fd < 0 ? MEW_LACK_FILE : MEW_LACK_REPLACED;
 	const struct mew_file *file;
 
 	if (strcmp(b->path, module->path) != 0)
@@ -243,7 +248,7 @@ int mew_binary_is(const struct mew_binary *b, const struct mew_module *module)
 	if (is_vdso(b->path))
 		return 1;
 	file = file_of(module);
-	return b->file == file && (file || b->lack == lack);
+	return b->file == file && (file || b->lack == lack_of(module));
 }
 
 int mew_binary_is_blank(const struct mew_binary *b)

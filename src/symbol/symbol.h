@@ -27,7 +27,7 @@ enum mew_symbol_lack {
 	MEW_LACK_DEBUG,    /* no debug info: symbol table */
 	MEW_LACK_SPLIT,    /* its .dwo files are not there: symbol table */
 	MEW_LACK_PART,     /* the file that dwz moved a part of it to is not there: symbol table */
-	MEW_LACK_REPLACED, /* the file was written over since it was mapped: no names */
+	MEW_LACK_REPLACED, /* the file was replaced or written over since it was mapped: no names */
 	MEW_LACK_FILE,     /* it could not be opened: no names */
 	MEW_LACK_UNREADABLE, /* it, or its debug info, is damaged or packed in an unknown way */
 };

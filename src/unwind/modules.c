@@ -3,22 +3,20 @@
 #include "unwind/modules.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/buffer.h"
 #include "unwind/file.h"
+#include "unwind/locate.h"
 #include "unwind/maps.h"
 #include "unwind/table.h"
 
-#define DELETED " (deleted)"
 #define NO_SLOT UINT32_MAX
 #define EPOCHS_MAX 4096 /* what is replaced more often is not told apart any more */
 #define ANONYMOUS_MAX (MEW_UNWIND_TABLE_MODULES / 2)
@@ -52,12 +50,6 @@ struct mew_modules {
 	uint64_t reading;
 	bool changed;  /* the generation is to be raised */
 	char proc[32]; /* "/proc/PID" of the maps read last; "" unknown */
-};
-
-/* What is known of a mapping that is to be added. */
-struct wanted {
-	uint64_t start_pc, end_pc, file_off, dev, ino, from_ns;
-	const char *path;
 };
 
 static uint64_t now_ns(void)
@@ -111,61 +103,6 @@ void mew_modules_free(struct mew_modules *m)
 	free(m);
 }
 
-/* ---- opening ---- */
-
-/* An open regular file that is the one of inode ino (0: any), or -errno. */
-static int open_as(const char *path, uint64_t dev, uint64_t ino)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-
-	if (fd < 0)
-		return -errno;
-	/* Stacked file systems show another device in maps than in stat(2). */
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) &&
-	    (!ino || st.st_ino == ino || st.st_dev != dev))
-		return fd;
-	close(fd);
-	return -ESTALE;
-}
-
-static bool is_deleted(const char *path)
-{
-	size_t n = strlen(path), suffix = sizeof(DELETED) - 1;
-
-	return n > suffix && !strcmp(path + n - suffix, DELETED);
-}
-
-/* The file that was mapped, even if its path names another one by now. */
-static int open_mapped(const struct mew_modules *m, const struct wanted *w)
-{
-	struct mew_buffer path = MEW_BUFFER_INIT;
-	int fd = -ENOENT, rc = -ENOENT;
-
-	/* A file may really be called so; then the inode must agree. */
-	if (!is_deleted(w->path))
-		fd = rc = open_as(w->path, w->dev, w->ino);
-	else if (w->ino)
-		fd = open_as(w->path, 0, w->ino);
-	if (fd < 0 && m->proc[0] && !is_deleted(w->path)) {
-		mew_buffer_printf(&path, "%s/root%s", m->proc, w->path);
-		fd = open_as(path.data, w->dev, w->ino);
-	}
-	if (fd < 0 && m->proc[0]) {
-		mew_buffer_reset(&path);
-		mew_buffer_printf(&path, "%s/map_files/%llx-%llx", m->proc,
-				  (unsigned long long)w->start_pc, (unsigned long long)w->end_pc);
-		fd = open_as(path.data, w->dev, w->ino);
-	}
-	if (fd < 0 && m->proc[0] && w->ino) {
-		mew_buffer_reset(&path);
-		mew_buffer_printf(&path, "%s/exe", m->proc);
-		fd = open_as(path.data, 0, w->ino);
-	}
-	mew_buffer_done(&path);
-	return fd < 0 ? rc : fd;
-}
-
 /* ---- modules ---- */
 
 static struct module *new_module(struct mew_modules *m, const char *path)
@@ -183,8 +120,7 @@ static struct module *new_module(struct mew_modules *m, const char *path)
 		free(module);
 		return NULL;
 	}
-	if (is_deleted(path))
-		module->path[strlen(path) - strlen(DELETED)] = '\0';
+	module->path[mew_locate_path_bytes(path)] = '\0';
 	module->pub.path = module->path;
 	module->pub.fd = -1;
 	module->pub.id = (uint32_t)m->n_modules;
@@ -252,14 +188,14 @@ static struct module *find_vdso(struct mew_modules *m)
 }
 
 /* The module of w's file, opened if it is new. NULL without memory. */
-static struct module *find_module(struct mew_modules *m, const struct wanted *w)
+static struct module *find_module(struct mew_modules *m, const struct mew_mapped *w)
 {
 	const struct mew_file *f = NULL;
 	struct module *module = NULL;
 	size_t i;
 	int fd;
 
-	fd = open_mapped(m, w);
+	fd = mew_locate_open(m->proc, w);
 	if (fd >= 0) {
 		f = mew_file_at(fd);
 		if (!f) {
@@ -433,7 +369,7 @@ static int begin_epoch(struct mew_modules *m, const struct mapping *new)
 }
 
 /* Adds w unless it is known. 0, or negative errno; after -ENOSPC it is there without rules. */
-static int add_mapping(struct mew_modules *m, const struct wanted *w)
+static int add_mapping(struct mew_modules *m, const struct mew_mapped *w)
 {
 	struct mapping new = {
 		.pub = {.start_pc = w->start_pc,
@@ -503,21 +439,13 @@ static int say(const struct mew_modules *m, int rc, struct mew_error *error)
 	return rc ? mew_error_errno(error, rc, "cannot keep a list of modules") : 0;
 }
 
-int mew_modules_add(struct mew_modules *m, uint64_t start_pc, uint64_t end_pc, uint64_t file_off,
-		    const char *path, uint64_t time_ns, struct mew_error *error)
+int mew_modules_add(struct mew_modules *m, const struct mew_mapped *mapped, struct mew_error *error)
 {
-	struct wanted w = {
-		.start_pc = start_pc,
-		.end_pc = end_pc,
-		.file_off = file_off,
-		.from_ns = time_ns,
-		.path = path,
-	};
 	int rc;
 
-	if (end_pc <= start_pc)
+	if (mapped->end_pc <= mapped->start_pc)
 		return mew_error_set(error, -EINVAL, "an empty mapping");
-	rc = add_mapping(m, &w);
+	rc = add_mapping(m, mapped);
 	raise_generation(m);
 	return say(m, rc, error);
 }
@@ -577,14 +505,14 @@ int mew_modules_read_maps(struct mew_modules *m, int maps_fd, struct mew_error *
 	m->reading++;
 	for (line = text.data; *line; line = next) {
 		struct mew_maps_line l;
-		struct wanted w;
+		struct mew_mapped w;
 
 		next = line + strcspn(line, "\n");
 		if (*next)
 			*next++ = '\0';
 		if (mew_maps_parse(line, &l) || !l.executable)
 			continue;
-		w = (struct wanted){l.start_pc, l.end_pc, l.file_off, l.dev, l.ino, 0, l.path};
+		w = (struct mew_mapped){l.start_pc, l.end_pc, l.file_off, l.dev, l.ino, 0, l.path};
 		/* What was somewhere else before came since, at a time that nobody has seen. */
 		if (overlaps(m, l.start_pc, l.end_pc))
 			w.from_ns = time_ns;

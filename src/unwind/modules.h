@@ -53,10 +53,19 @@ void mew_modules_free(struct mew_modules *m);
  * full). */
 int mew_modules_read_maps(struct mew_modules *m, int maps_fd, struct mew_error *error);
 
+/* A mapping as the kernel tells of it. */
+struct mew_mapped {
+	uint64_t start_pc, end_pc, file_off;
+	uint64_t dev, ino; /* as makedev(3) has it; ino 0: not known */
+	uint64_t from_ns;  /* as of struct mew_mapping */
+	const char *path;
+};
+
 /* One mapping by a MMAP2 record: executable ones only. A mapping that overlaps older ones replaces
- * them (from_ns on). */
-int mew_modules_add(struct mew_modules *m, uint64_t start_pc, uint64_t end_pc, uint64_t file_off,
-		    const char *path, uint64_t time_ns, struct mew_error *error);
+ * them (from_ns on). A file at its path that is another one by now is not taken for it: the module
+ * has error ESTALE. */
+int mew_modules_add(struct mew_modules *m, const struct mew_mapped *mapped,
+		    struct mew_error *error);
 
 const struct mew_unwind_table *mew_modules_table(const struct mew_modules *m);
 /* The mapping that covered pc at time_ns (0: the newest one), or NULL. Borrowed until the next

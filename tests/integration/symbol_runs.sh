@@ -76,6 +76,38 @@ grep -q 'work.*work\.c' out || fail 'a library that was replaced' out
 grep -q rest out && fail 'a library that was replaced gives names of another' out
 pass 'a library that was replaced while the program ran has its own names'
 
+# It is gone before anybody but the program can have opened it.
+cat >open.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+	void *library = dlopen(argv[1], RTLD_NOW);
+	int (*work)(unsigned);
+
+	if (argc > 2 && rename(argv[2], argv[1]))
+		return 99;
+	work = library ? (int (*)(unsigned))dlsym(library, "work") : 0;
+	printf("%d\n", work ? work(300000000) : 0);
+	return !work;
+}
+END
+"$CC" -g -O1 open.c -o open -ldl 2>err || broken 'cannot build'
+"$CC" -g -O1 -shared -fPIC -o first.so work.c
+cp first.so opened.so
+cpu ./open "$PWD/opened.so"
+grep -q 'work.*work\.c' out || fail 'no work in a library by dlopen' out
+cp librest.so other.so
+cpu ./open "$PWD/opened.so" "$PWD/other.so"
+grep -q 'rest' out && fail 'a library that was replaced at once gives names of another' out
+grep -q 'opened\.so' out || fail 'a library that was replaced at once is not there' out
+cp first.so opened.so
+cp librest.so other.so
+run 0 "$MEW_PERF" cpu --no-db --interval 1ms ./open "$PWD/opened.so" "$PWD/other.so"
+grep -q "opened.so': was replaced or written over" err || fail 'not said that it was replaced' err
+pass 'a library that was replaced before it was read is told, and gives no wrong names'
+
 "$CC" -g -O1 -shared -fPIC -o libwork.so work.c
 cpu ./loop 'rm libwork.so'
 grep -q 'work.*work\.c' out || fail 'a library that was removed' out
@@ -85,7 +117,7 @@ pass 'a library that was removed while the program ran has its own names'
 run 0 "$MEW_PERF" cpu --no-db --interval 1ms --table=functions --csv=out.csv ./loop 'cat librest.so >>libwork.so; dd if=librest.so of=libwork.so conv=notrunc 2>/dev/null'
 grep -q rest out.csv && fail 'a library that was written over gives names of another' out.csv
 grep -qF '[libwork.so]' out.csv || fail 'a library that was written over' out.csv
-grep -q "warning: '.*/libwork.so': was written over" err || fail 'it is not said that a library was written over' err
+grep -q "warning: '.*/libwork.so': was replaced or written over" err || fail 'it is not said that a library was written over' err
 pass 'a library that was written over has no names, which is said'
 
 # ---- split debug info whose files are gone ----

@@ -104,9 +104,12 @@ static bool map_file(struct mew_modules *modules, const char *path, struct mew_e
 	for (i = 0; f && i < f->n_loads; i++) {
 		const struct mew_file_load *l = &f->loads[i];
 		uint64_t in_page = l->vaddr % 4096, start = MAPPED_AT + l->vaddr - in_page;
+		struct mew_mapped mapped = {.start_pc = start,
+					    .end_pc = start + in_page + l->bytes,
+					    .file_off = l->file_off - in_page,
+					    .path = path};
 
-		if (mew_modules_add(modules, start, start + in_page + l->bytes,
-				    l->file_off - in_page, path, 0, error))
+		if (mew_modules_add(modules, &mapped, error))
 			return false;
 	}
 	if (fd >= 0)

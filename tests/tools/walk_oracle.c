@@ -94,8 +94,10 @@ static int keep_map(struct oracle *o, const struct mew_record *r)
 	if (!r->executable || (r->path[0] != '/' && strcmp(r->path, "[vdso]") != 0) ||
 	    !strncmp(r->path, "//anon", 6))
 		return 0;
-	rc = mew_modules_add(o->modules, r->start, r->start + r->bytes, r->file_off, r->path,
-			     r->time_ns, NULL);
+	rc = mew_modules_add(o->modules,
+			     &(struct mew_mapped){r->start, r->start + r->bytes, r->file_off,
+						  r->dev, r->ino, r->time_ns, r->path},
+			     NULL);
 	return rc ? rc
 		  : dwfl_walk_add(o->dwfl, r->path, r->start, r->start + r->bytes, r->file_off);
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define SPACE_BYTES (sizeof(struct mew_unwind_table) + (1u << 20))
@@ -52,6 +53,14 @@ static int tear_down(void **state)
 	return 0;
 }
 
+static int add(struct mew_modules *m, uint64_t start_pc, uint64_t end_pc, uint64_t file_off,
+	       uint64_t from_ns, const char *path, struct mew_error *error)
+{
+	struct mew_mapped mapped = {start_pc, end_pc, file_off, 0, 0, from_ns, path};
+
+	return mew_modules_add(m, &mapped, error);
+}
+
 static int read_text(struct fixture *f, const char *text)
 {
 	int fd = memfd_create("maps", MFD_CLOEXEC), rc;
@@ -68,8 +77,9 @@ static const char *self_line(const struct fixture *f, unsigned long start)
 {
 	static char line[5000];
 
-	snprintf(line, sizeof(line), "%lx-%lx r-xp 00000000 00:00 %lu %s\n", start,
-		 start + 0x100000, (unsigned long)f->st.st_ino, f->self);
+	snprintf(line, sizeof(line), "%lx-%lx r-xp 00000000 %x:%x %lu %s\n", start,
+		 start + 0x100000, major(f->st.st_dev), minor(f->st.st_dev),
+		 (unsigned long)f->st.st_ino, f->self);
 	return line;
 }
 
@@ -136,11 +146,10 @@ static void the_generation_moves_with_changes_only(void **state)
 	generation = f->table->generation;
 	assert_int_equal(read_text(f, self_line(f, 0x100000)), 0);
 	assert_int_equal(f->table->generation, generation);
-	assert_int_equal(mew_modules_add(f->modules, 0x100000, 0x200000, 0, f->self, 50, NULL), 0);
+	assert_int_equal(add(f->modules, 0x100000, 0x200000, 0, 50, f->self, NULL), 0);
 	assert_int_equal(f->table->generation, generation);
 	/* mprotect(2) splits a mapping: still the same. */
-	assert_int_equal(
-		mew_modules_add(f->modules, 0x140000, 0x150000, 0x40000, f->self, 50, NULL), 0);
+	assert_int_equal(add(f->modules, 0x140000, 0x150000, 0x40000, 50, f->self, NULL), 0);
 	assert_int_equal(f->table->generation, generation);
 	assert_int_equal(read_text(f, ""), 0);
 	assert_true(f->table->generation > generation);
@@ -166,10 +175,10 @@ static void an_entry_comes_back_only_where_nothing_newer_hides_it(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(mew_modules_add(f->modules, 0x1000, 0x3000, 0, "/nowhere/a", 1, NULL), 0);
-	assert_int_equal(mew_modules_add(f->modules, 0x1000, 0x5000, 0, "/nowhere/b", 2, NULL), 0);
+	assert_int_equal(add(f->modules, 0x1000, 0x3000, 0, 1, "/nowhere/a", NULL), 0);
+	assert_int_equal(add(f->modules, 0x1000, 0x5000, 0, 2, "/nowhere/b", NULL), 0);
 	assert_int_equal(f->table->modules[0].end_pc, 0);
-	assert_int_equal(mew_modules_add(f->modules, 0x1000, 0x3000, 0, "/nowhere/a", 3, NULL), 0);
+	assert_int_equal(add(f->modules, 0x1000, 0x3000, 0, 3, "/nowhere/a", NULL), 0);
 	assert_int_equal(f->table->n_modules, 3);
 	assert_int_equal(f->table->modules[0].end_pc, 0);
 	assert_int_equal(f->table->modules[2].end_pc, 0x3000);
@@ -179,12 +188,11 @@ static void replaced_code_begins_an_epoch(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(mew_modules_add(f->modules, 0x1000, 0x3000, 0, "/nowhere/a", 10, NULL), 0);
-	assert_int_equal(mew_modules_add(f->modules, 0x5000, 0x6000, 0, "/nowhere/c", 20, NULL), 0);
+	assert_int_equal(add(f->modules, 0x1000, 0x3000, 0, 10, "/nowhere/a", NULL), 0);
+	assert_int_equal(add(f->modules, 0x5000, 0x6000, 0, 20, "/nowhere/c", NULL), 0);
 	assert_int_equal(mew_modules_epoch(f->modules, 1000), 0);
 	assert_int_equal(mew_modules_epoch_end(f->modules, 0), 0);
-	assert_int_equal(mew_modules_add(f->modules, 0x1000, 0x3000, 0, "/nowhere/b", 100, NULL),
-			 0);
+	assert_int_equal(add(f->modules, 0x1000, 0x3000, 0, 100, "/nowhere/b", NULL), 0);
 	assert_int_equal(mew_modules_epoch(f->modules, 99), 0);
 	assert_int_equal(mew_modules_epoch(f->modules, 100), 1);
 	assert_int_equal(mew_modules_epoch_end(f->modules, 0), 99);
@@ -198,21 +206,20 @@ static void a_later_mapping_replaces_what_it_overlaps_from_its_time_on(void **st
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(mew_modules_add(f->modules, 0x1000, 0x3000, 0, "/nowhere/a", 0, NULL), 0);
-	assert_int_equal(mew_modules_add(f->modules, 0x2000, 0x4000, 0, "/nowhere/b", 100, NULL),
-			 0);
+	assert_int_equal(add(f->modules, 0x1000, 0x3000, 0, 0, "/nowhere/a", NULL), 0);
+	assert_int_equal(add(f->modules, 0x2000, 0x4000, 0, 100, "/nowhere/b", NULL), 0);
 	assert_int_equal(mew_modules_find(f->modules, 0x2000, 99)->module, 0);
 	assert_int_equal(mew_modules_find(f->modules, 0x2000, 100)->module, 1);
 	assert_int_equal(mew_modules_find(f->modules, 0x2000, 0)->module, 1);
 	assert_int_equal(mew_modules_find(f->modules, 0x1000, 0)->module, 0);
 	assert_null(mew_modules_find(f->modules, 0x3000, 99));
 	assert_int_equal(f->table->modules[0].end_pc, 0x3000);
-	assert_int_equal(mew_modules_add(f->modules, 0x1000, 0x4000, 0, "//anon", 200, NULL), 0);
+	assert_int_equal(add(f->modules, 0x1000, 0x4000, 0, 200, "//anon", NULL), 0);
 	assert_int_equal(f->table->modules[0].end_pc, 0);
 	assert_int_equal(f->table->modules[1].end_pc, 0);
 	assert_int_equal(mew_modules_find(f->modules, 0x2000, 0)->module, UINT32_MAX);
 	assert_int_equal(mew_modules_find(f->modules, 0x2000, 150)->module, 1);
-	assert_int_equal(mew_modules_add(f->modules, 5, 5, 0, "/nowhere/a", 0, NULL), -EINVAL);
+	assert_int_equal(add(f->modules, 5, 5, 0, 0, "/nowhere/a", NULL), -EINVAL);
 }
 
 static void a_deleted_file_is_not_looked_for_under_its_old_name(void **state)
@@ -226,12 +233,38 @@ static void a_deleted_file_is_not_looked_for_under_its_old_name(void **state)
 	assert_int_equal(read_text(f, line), 0);
 	assert_string_equal(mew_modules_get(f->modules, 0)->path, f->self);
 	assert_int_equal(mew_modules_get(f->modules, 0)->error, ENOENT);
-	snprintf(line, sizeof(line), "1000-2000 r-xp 0 %x:%x %lu %s\n",
-		 (unsigned)(f->st.st_dev >> 8 & 0xfff), (unsigned)(f->st.st_dev & 0xff),
-		 (unsigned long)f->st.st_ino + 1, f->self);
+	snprintf(line, sizeof(line), "1000-2000 r-xp 0 %x:%x %lu %s\n", major(f->st.st_dev),
+		 minor(f->st.st_dev), (unsigned long)f->st.st_ino + 1, f->self);
 	assert_int_equal(read_text(f, line), 0);
 	assert_int_equal(mew_modules_find(f->modules, 0x1000, 0)->module, 0);
 	assert_int_equal(mew_modules_get(f->modules, 0)->fd, -1);
+}
+
+static void a_file_that_was_replaced_is_not_taken_for_the_mapped_one(void **state)
+{
+	struct fixture *f = *state;
+	struct mew_mapped mapped = {.start_pc = 0x1000,
+				    .end_pc = 0x2000,
+				    .dev = f->st.st_dev,
+				    .ino = f->st.st_ino + 1,
+				    .path = f->self};
+
+	assert_int_equal(mew_modules_add(f->modules, &mapped, NULL), 0);
+	assert_int_equal(mew_modules_get(f->modules, 0)->fd, -1);
+	assert_int_equal(mew_modules_get(f->modules, 0)->error, ESTALE);
+	/* Nor is the same number on another device the same file. */
+	mapped.start_pc = 0x2000;
+	mapped.end_pc = 0x3000;
+	mapped.ino--;
+	mapped.dev = makedev(0xffe, 0xfe);
+	assert_int_equal(mew_modules_add(f->modules, &mapped, NULL), 0);
+	assert_int_equal(mew_modules_find(f->modules, 0x2000, 0)->module, 0);
+	mapped.start_pc = 0x3000;
+	mapped.end_pc = 0x4000;
+	mapped.dev = f->st.st_dev;
+	assert_int_equal(mew_modules_add(f->modules, &mapped, NULL), 0);
+	assert_int_equal(mew_modules_find(f->modules, 0x3000, 0)->module, 1);
+	assert_int_equal(mew_modules_get(f->modules, 1)->error, 0);
 }
 
 static void a_full_space_is_said_and_leaves_the_module_without_rules(void **state)
@@ -246,17 +279,15 @@ static void a_full_space_is_said_and_leaves_the_module_without_rules(void **stat
 
 	assert_non_null(small);
 	table = mew_modules_table(small);
-	assert_int_equal(mew_modules_add(small, 0x1000, 0x100000, 0, f->self, 0, &error), -ENOSPC);
+	assert_int_equal(add(small, 0x1000, 0x100000, 0, 0, f->self, &error), -ENOSPC);
 	assert_true(error.text[0] != '\0');
 	assert_int_equal(table->n_modules, 1);
 	assert_int_equal(table->modules[0].n_rules, 0);
 	for (i = 1; i < MEW_UNWIND_TABLE_MODULES; i++)
-		assert_int_equal(mew_modules_add(small, i << 24, (i << 24) + 0x1000, 0,
-						 "/nowhere/a", 0, NULL),
+		assert_int_equal(add(small, i << 24, (i << 24) + 0x1000, 0, 0, "/nowhere/a", NULL),
 				 0);
-	assert_int_equal(
-		mew_modules_add(small, 1ull << 40, (1ull << 40) + 1, 0, "/nowhere/a", 0, NULL),
-		-ENOSPC);
+	assert_int_equal(add(small, 1ull << 40, (1ull << 40) + 1, 0, 0, "/nowhere/a", NULL),
+			 -ENOSPC);
 	mew_modules_free(small);
 	free(space);
 	assert_null(mew_modules_new(f->space, sizeof(struct mew_unwind_table) - 1, &error));
@@ -276,6 +307,7 @@ int main(void)
 		TEST(what_vanished_is_gone_from_the_table_but_still_found),
 		TEST(a_later_mapping_replaces_what_it_overlaps_from_its_time_on),
 		TEST(a_deleted_file_is_not_looked_for_under_its_old_name),
+		TEST(a_file_that_was_replaced_is_not_taken_for_the_mapped_one),
 		TEST(a_full_space_is_said_and_leaves_the_module_without_rules),
 	};
 

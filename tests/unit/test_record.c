@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sysmacros.h>
 
 #include <cmocka.h>
 
@@ -414,16 +415,18 @@ static void switch_says_its_direction_and_preemption(void **state)
 	}
 }
 
-static void make_mmap2(struct maker *m, uint32_t prot, const char *path)
+static void make_mmap2(struct maker *m, uint16_t misc, uint32_t prot, const char *path)
 {
-	begin(m, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
+	begin(m, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | misc);
 	put_u32(m, 30);
 	put_u32(m, 31);
 	put_u64(m, 0x7f0000001000);
 	put_u64(m, 0x21000);
 	put_u64(m, 0x1000);
-	for (int i = 0; i < 3; i++)
-		put_u64(m, 0); /* device, inode, generation */
+	put_u32(m, 0x103);
+	put_u32(m, 7);
+	put_u64(m, 0x123456789);
+	put_u64(m, 5); /* the inode's generation */
 	put_u32(m, prot);
 	put_u32(m, MAP_PRIVATE);
 	put_text(m, path);
@@ -441,7 +444,7 @@ static void mmap2_gives_its_range_and_path(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
-		make_mmap2(&m, PROT_READ | PROT_EXEC, paths[i]);
+		make_mmap2(&m, 0, PROT_READ | PROT_EXEC, paths[i]);
 		h = record_end(&m);
 		assert_int_equal(mew_record_decode(&dummy, h, &r), 0);
 		assert_int_equal(r.type, MEW_RECORD_MMAP);
@@ -450,11 +453,19 @@ static void mmap2_gives_its_range_and_path(void **state)
 		assert_int_equal(r.bytes, 0x21000);
 		assert_int_equal(r.file_off, 0x1000);
 		assert_int_equal(r.executable, 1);
+		assert_int_equal(r.dev, makedev(0x103, 7));
+		assert_int_equal(r.ino, 0x123456789);
 		assert_string_equal(r.path, paths[i]);
 		assert_int_equal(r.time_ns, 888);
 		free(h);
 	}
-	make_mmap2(&m, PROT_READ, "/data");
+	make_mmap2(&m, 1 << 14, PROT_EXEC, "/built");
+	h = record_end(&m);
+	assert_int_equal(mew_record_decode(&dummy, h, &r), 0);
+	assert_int_equal(r.ino, 0); /* a build-id is there instead */
+	assert_int_equal(r.executable, 1);
+	free(h);
+	make_mmap2(&m, 0, PROT_READ, "/data");
 	h = record_end(&m);
 	assert_int_equal(mew_record_decode(&dummy, h, &r), 0);
 	assert_int_equal(r.executable, 0);
@@ -625,7 +636,7 @@ static void records_cut_at_any_length_are_refused(void **state)
 	put_dummy_trailer(&m);
 	expect_cuts_refused(&dummy, &m, m.n);
 	/* A cut text may end earlier by chance: at the trailer's zeros. */
-	make_mmap2(&m, PROT_EXEC, "/usr/lib/libc.so.6");
+	make_mmap2(&m, 0, PROT_EXEC, "/usr/lib/libc.so.6");
 	expect_cuts_refused(&dummy, &m, m.n - 24);
 	make_mmap(&m, 0);
 	expect_cuts_refused(&dummy, &m, m.n - 24);

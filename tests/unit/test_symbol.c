@@ -68,9 +68,15 @@ static void what_lies_nowhere_is_unknown_and_what_cannot_be_read_is_its_module(v
 
 	(void)state;
 	assert_non_null(s);
-	assert_int_equal(mew_modules_add(modules, 0x1000, 0x2000, 0, "/nowhere/lib a.so", 0, NULL),
+	assert_int_equal(
+		mew_modules_add(modules,
+				&(struct mew_mapped){0x1000, 0x2000, .path = "/nowhere/lib a.so"},
+				NULL),
+		0);
+	assert_int_equal(mew_modules_add(modules,
+					 &(struct mew_mapped){0x3000, 0x4000, .path = "//anon"},
+					 NULL),
 			 0);
-	assert_int_equal(mew_modules_add(modules, 0x3000, 0x4000, 0, "//anon", 0, NULL), 0);
 
 	/* Nowhere, in the kernel, in code that was made at run time. */
 	frames = mew_symbols_at(s, 0x999, 0, 0, &n);
