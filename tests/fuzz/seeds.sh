@@ -87,4 +87,15 @@ objcopy --dump-section .debug_frame=frames debug.so copy.so
 	printf '\001'
 	cat frames
 } >fuzz_cfi/debug
+# Their code begins at or after 0x280: two bytes say where look-ups begin and how far apart they are.
+for version in 4 5; do
+	# shellcheck disable=SC2086
+	$CC $flags -g -gdwarf-$version -shared -fPIC -x c++ -fno-exceptions \
+		-fno-asynchronous-unwind-tables "$here/corpus/dwarf-inlined.cc" -o inlined.so
+	{
+		printf '\050\000'
+		cat inlined.so
+	} >fuzz_dwarf/inlined-$version
+done
+rm fuzz_dwarf/dwarf-inlined.cc
 rm -f ./*.so seed.c object.o frames

@@ -30,7 +30,7 @@ fuzz()
 	cp "$build/seeds/fuzz_$1"/* "$dir/corpus/"
 	(cd "$dir" && ASAN_OPTIONS=allocator_may_return_null=1 \
 		timeout $((seconds + 120)) "$build/tests/fuzz/fuzz_$1" -max_total_time="$seconds" \
-		-max_len=8192 -timeout=20 -rss_limit_mb=2048 -artifact_prefix=found/ \
+		-max_len=16384 -timeout=20 -rss_limit_mb=2048 -artifact_prefix=found/ \
 		-print_final_stats=1 corpus >log 2>&1 </dev/null)
 	echo "status $?" >>"$dir/log"
 }
