@@ -15,6 +15,8 @@ enum { WARM_ITERATIONS = 1000 };
 /* A round of loop time; short enough for several pairs, long against what starting one costs. */
 #define ROUND_S 0.075
 #define ROUND_ELAPSED_S 0.5 /* with its pauses */
+/* A round starts the period anew, so what is shorter than one has no sample at all. */
+#define ROUND_PERIODS 8
 enum { ROUND_START = 1000 };
 /* A round that came out much shorter than planned grows by this much at most at once. */
 enum { ROUND_GROWTH = 100 };
@@ -38,6 +40,11 @@ enum { CHUNKS_MAX = 16 };
 static double at_most(double value, double limit)
 {
 	return value < limit ? value : limit;
+}
+
+static double at_least(double value, double limit)
+{
+	return value > limit ? value : limit;
 }
 
 /* The shortest of the intervals 1, 1.5, 2, 3, 5, 7 x 10^k that is not below s. */
@@ -104,7 +111,9 @@ static struct mew_plan_round give(struct mew_plan *p, enum mew_round_kind kind, 
 /* Iterations of each thread for a round of the usual length. */
 static uint64_t round_size(const struct mew_plan *p)
 {
-	double n = at_most(ROUND_S / p->iteration_s, ROUND_ELAPSED_S / p->elapsed_iteration_s);
+	double round_s = at_least(ROUND_S, ROUND_PERIODS * p->interval_s);
+	double elapsed_s = at_least(ROUND_ELAPSED_S, round_s);
+	double n = at_most(round_s / p->iteration_s, elapsed_s / p->elapsed_iteration_s);
 
 	if (n < 1)
 		return 1;
@@ -134,7 +143,8 @@ static uint64_t chunk_size(const struct mew_plan *p)
 
 static void begin_chunks(struct mew_plan *p)
 {
-	double n = p->iteration_s * (double)p->options.iterations / CHUNK_S;
+	double chunk_s = at_least(CHUNK_S, ROUND_PERIODS * p->interval_s);
+	double n = p->least_iteration_s * (double)p->options.iterations / chunk_s;
 
 	p->n_chunks = n >= CHUNKS_MAX ? CHUNKS_MAX : n < 1 ? 1 : (uint64_t)n;
 	if (p->n_chunks > p->options.iterations)
@@ -166,6 +176,8 @@ static struct mew_plan_round after_warm_up(struct mew_plan *p, double elapsed_s)
 {
 	uint64_t n;
 
+	if (!p->warm_iterations || p->iteration_s < p->least_iteration_s)
+		p->least_iteration_s = p->iteration_s;
 	p->warm_iterations += p->round.iterations;
 	p->warm_elapsed_s += elapsed_s;
 	n = warm_up_more(p);

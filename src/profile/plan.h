@@ -76,6 +76,7 @@ struct mew_plan {
 	double interval_s, interval_max_s;
 	uint64_t random;
 	double iteration_s;         /* of a thread, pauses taken out; by the last round */
+	double least_iteration_s;   /* of the warm-up: what else runs may have come into it */
 	double elapsed_iteration_s; /* with the pauses */
 	uint64_t warm_iterations;
 	double warm_elapsed_s;

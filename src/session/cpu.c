@@ -201,6 +201,7 @@ static void set_periods(struct cpu_case *k, struct mew_msg_plan *ret)
 {
 	uint64_t ns = k->round.period_ns;
 	uint64_t jitter_permille = (uint64_t)((double)ns / (k->plan.interval_s * 1e6) + 0.5);
+	int by_time = k->event->kind == MEW_EVENT_CLOCK || k->event->by_interval;
 
 	k->tick_ns = k->event->clock.sample_period * jitter_permille / 1000;
 	if (k->event->kind == MEW_EVENT_CLOCK)
@@ -209,7 +210,8 @@ static void set_periods(struct cpu_case *k, struct mew_msg_plan *ret)
 		k->period = mew_rate_period(k->rate_hz, (double)ns / 1e9);
 	else
 		k->period = k->event->attr.sample_period;
-	ret->period = k->period;
+	/* One that never changes goes on from round to round, and so does what is left of it. */
+	ret->period = by_time ? k->period : 0;
 	ret->clock_period_ns = k->event->clock.size ? k->tick_ns : 0;
 }
 

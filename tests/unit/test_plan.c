@@ -14,6 +14,7 @@ struct program {
 	double tick_s;      /* what a tick costs */
 	double user;        /* share of ticks that are samples */
 	unsigned disturbed; /* this SAMPLED round (from 1) takes three times as long */
+	unsigned warm_late; /* this WARM_UP round (from 1) takes a hundred times as long */
 };
 
 /* What came of it. */
@@ -40,6 +41,8 @@ static struct mew_plan_facts run(const struct program *p, const struct mew_plan_
 		if (story->n_sampled + 1 == p->disturbed)
 			s *= 3;
 	}
+	if (r->kind == MEW_ROUND_WARM_UP && story->n_warm + 1 == p->warm_late)
+		s *= 100;
 	f.wall_ns = (uint64_t)(s * 1e9);
 	f.loop_ns = f.wall_ns * n_threads;
 	f.paused_ns = (uint64_t)(p->pause_s * (double)r->iterations * 1e9) * n_threads;
@@ -236,6 +239,44 @@ static void a_given_interval_is_kept(void **state)
 	assert_true(s.result.slowdown > 1.5);
 }
 
+/* A round that is shorter than the period has no sample, however many there are of it. */
+static void rounds_are_long_against_the_interval(void **state)
+{
+	const double intervals[] = {1e-3, 2e-2, 1e-1, 5e-1};
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct program p = {.iteration_s = 1e-5, .tick_s = 1e-6, .user = 1};
+		struct mew_plan_options o = {.interval_s = intervals[i], .n_threads = 1, .seed = 7};
+		struct story s = play(&p, &o);
+
+		/* Whole periods alone: of 8, and of those that the last rounds have, one is lost.
+		 */
+		assert_true((double)s.samples * intervals[i] >= 0.75 * s.sampled_s);
+		o.iterations = 200000;
+		s = play(&p, &o);
+		assert_true((double)s.samples * intervals[i] >= 0.75 * s.sampled_s ||
+			    intervals[i] >= 5e-1);
+		assert_int_equal(s.sampled, o.iterations);
+	}
+}
+
+/* Whatever else ran when the program warmed up. */
+static void a_late_warm_up_makes_no_small_chunks(void **state)
+{
+	struct program p = {.iteration_s = 3e-5, .tick_s = 1e-6, .user = 1};
+	struct mew_plan_options o = {
+		.iterations = 300, .interval_s = 1e-3, .n_threads = 1, .seed = 1};
+
+	(void)state;
+	for (p.warm_late = 0; p.warm_late < 4; p.warm_late++) {
+		struct story s = play(&p, &o);
+
+		assert_int_equal(s.n_sampled, 1);
+		assert_in_range(s.samples, 7, 10);
+	}
+}
+
 static void each_round_has_a_period_of_its_own(void **state)
 {
 	struct program p = {.iteration_s = 1e-3, .tick_s = 1e-6, .user = 0};
@@ -367,6 +408,8 @@ int main(void)
 		cmocka_unit_test(dear_ticks_lengthen_the_interval_and_are_forgotten),
 		cmocka_unit_test(the_interval_ends_at_10_ms),
 		cmocka_unit_test(a_given_interval_is_kept),
+		cmocka_unit_test(rounds_are_long_against_the_interval),
+		cmocka_unit_test(a_late_warm_up_makes_no_small_chunks),
 		cmocka_unit_test(each_round_has_a_period_of_its_own),
 		cmocka_unit_test(given_iterations_are_exact_and_in_16_chunks_at_most),
 		cmocka_unit_test(given_iterations_still_adapt_the_interval),
