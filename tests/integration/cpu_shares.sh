@@ -27,13 +27,26 @@ depth=$(sqlite3 x.db "with recursive up(id, n, parent) as (
 holds "all frames of the recursion are there" "$depth == 21"
 
 # A loop in step with the clock, sampled at its own period: a sampler in step with it would see one half alone.
-run 0 "$MEW_PERF" cpu -k '^paced$' --interval 1ms -n 3000 -d y.db -o y.csv "$bench"
-holds "enough samples" "$(cell y.csv paced sample_count) >= 1500"
-first=$(sqlite3 y.db "with recursive up(weight, id) as (
-		select cs.weight, cs.stack from cpu_stack cs
-		union all select up.weight, s.parent from up join stack s on s.id = up.id
-			where s.parent > 0)
-	select sum(up.weight) filter (where f.name = 'first_half') / sum(up.weight)
-	from up join stack s on s.id = up.id join function f on f.id = s.function
-	where f.name in ('first_half', 'second_half')")
-holds "each half has its half" "abs($first - 0.5) <= 0.06"
+# Another program that takes the CPU takes it from the halves unevenly, so each is held against the case's own reading: of all
+# rounds, where the samples are of some, hence a few tries.
+first()
+{
+	sqlite3 y.db "with recursive up(weight, id) as (
+			select cs.weight, cs.stack from cpu_stack cs
+			union all select up.weight, s.parent from up join stack s on s.id = up.id
+				where s.parent > 0)
+		select sum(up.weight) filter (where f.name = 'first_half') / sum(up.weight)
+		from up join stack s on s.id = up.id join function f on f.id = s.function
+		where f.name in ('first_half', 'second_half')"
+}
+
+for try in 1 2 3 4; do
+	rm -f y.db
+	run 0 "$MEW_PERF" cpu -k '^paced$' --interval 1ms -n 3000 -d y.db -o y.csv "$bench"
+	own=$(awk '$1 == "first" { print $3 }' err)
+	bounds="0.35 <= $own <= 0.65 and abs($(first) - $own) <= 0.06"
+	python3 -c "import sys; sys.exit(not ($bounds))" && break
+done
+holds "enough samples" "$(cell y.csv paced sample_count) >= 0.5 * 1000 * ($(cell y.csv paced wall_time) - $(
+	cell y.csv paced off_cpu_time)) >= 300"
+holds "each half has what it took (try $try)" "$bounds"

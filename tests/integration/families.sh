@@ -25,7 +25,8 @@ for i in 0 1 2 3; do
 		*) fail "top function of $key" c.csv ;;
 		esac
 	else
-		holds "time of $key" "$(cell c.csv $key wall_time) <= 0.02"
+		# What others take of the CPU meanwhile is off-CPU time.
+		holds "time of $key" "$(cell c.csv $key wall_time) - $(cell c.csv $key off_cpu_time) <= 0.02"
 		case $(cell c.csv $key top_function) in
 		hot\ *) fail "top function of $key" c.csv ;;
 		esac
