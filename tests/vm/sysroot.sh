@@ -34,14 +34,14 @@ CONF
 APT_CONFIG=$vm/apt.conf
 export APT_CONFIG
 
-quiet update.log apt-get -q update || die "apt-get update failed"
+retried quiet update.log apt-get -q update || die "apt-get update failed"
 # The package of the kernel proper, without what its installation asks for.
 image=$(apt-cache depends --important $kernel | sed -n 's/ *Depends: \(linux-image-.*\)/\1/p')
 # shellcheck disable=SC2086 # the names hold no blanks
-quiet get.log apt-get -q -y --no-install-recommends --download-only install $libraries ||
+retried quiet get.log apt-get -q -y --no-install-recommends --download-only install $libraries ||
 	die "apt-get --download-only failed"
 mkdir -p kernel root
-(cd kernel && quiet get.log apt-get -q download "$image" busybox-static) || die "apt-get download failed"
+(cd kernel && retried quiet get.log apt-get -q download "$image" busybox-static) || die "apt-get download failed"
 
 for deb in cache/archives/*.deb; do
 	dpkg -x "$deb" root || die "cannot unpack $deb"

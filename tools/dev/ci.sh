@@ -11,6 +11,9 @@ install_packages build test ci vm
 ci=$dev_top/build/ci
 rm -rf "$ci"
 mkdir -p "$ci" || exit 1
+# So make check shows the logs of tests that fail.
+VERBOSE=1
+export VERBOSE
 passed=0
 failed=0
 
@@ -19,13 +22,14 @@ check()
 {
 	name=$1
 	shift
+	from=$(date +%s)
 	if "$@" >"$ci/$name.log" 2>&1 </dev/null; then
 		passed=$((passed + 1))
-		echo "ok - $name"
+		echo "ok - $name ($(($(date +%s) - from)) s)"
 	else
 		failed=$((failed + 1))
-		echo "not ok - $name"
-		tail -n 40 "$ci/$name.log" | sed 's/^/    /'
+		echo "not ok - $name ($(($(date +%s) - from)) s)"
+		show_log "$ci/$name.log"
 	fi
 }
 
@@ -123,10 +127,29 @@ check_install()
 	}
 }
 
+# The archive has every tracked file, builds by itself in a folder beside a source that cannot be written, passes the
+# unit tests and those scripts that read what comes with the source, and takes away all that it installs. test.sh runs
+# the rest.
 check_dist()
 {
 	dir=$ci/build-dist
-	configure_in "$dir" && make -C "$dir" -j"$dev_jobs" && make -C "$dir" distcheck
+	configure_in "$dir" || return 1
+	scripts=
+	for script in layers cli completion header fuzz heap_exact hostile unwind; do
+		scripts="$scripts tests/integration/$script.sh"
+	done
+	units=$(make -s -C "$dir" list-tests | grep '^tests/unit/')
+	[ -n "$units" ] || return 1
+	make -C "$dir" -j"$dev_jobs" distcheck TESTS="$(echo "$units" | tr '\n' ' ')$scripts" || return 1
+	[ -e .git ] || return 0
+	tar tf "$dir"/mew-perf-*.tar.xz >"$ci/archive.txt" || return 1
+	sed 's|^[^/]*/||' "$ci/archive.txt" | sort >"$ci/archive"
+	git ls-files | grep -vE '^\.(ci/|git)' | sort | comm -23 - "$ci/archive" >"$ci/forgotten"
+	[ ! -s "$ci/forgotten" ] || {
+		echo "the archive lacks:"
+		cat "$ci/forgotten"
+		return 1
+	}
 }
 
 # As a newcomer runs it: in a clone with nothing built.
@@ -183,7 +206,7 @@ check gcc-werror build_strictly gcc CC=gcc CXX=g++
 check clang-werror build_strictly clang CC=clang CXX=clang++
 check sanitizers build_strictly sanitizers CC=gcc --enable-sanitizers=address,undefined
 check threads check_threads
-check valgrind make -C "$ci/build-gcc" check-valgrind
+check valgrind make -C "$ci/build-gcc" -j"$dev_jobs" check-valgrind
 check hundred-kills one_test killed MEW_KILLS=100
 check inside-hook check_inside_hook
 check heap-stress one_test heap_stress MEW_STRESS=60

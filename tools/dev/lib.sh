@@ -43,18 +43,63 @@ install_packages()
 		command -v sudo >/dev/null || die "as root run: apt-get install $*"
 		dev_root=sudo
 	fi
-	$dev_root apt-get -qq update </dev/null || die "apt-get update failed"
-	$dev_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends \
-		-o Dpkg::Use-Pty=0 install "$@" </dev/null >/dev/null || die "apt-get install $* failed"
+	retried install_once "$@" || die "apt-get install $* failed"
 }
 
-# quiet LOG COMMAND...: runs it with its output in LOG; shows the end of it on failure.
+install_once()
+{
+	$dev_root apt-get -qq -o Acquire::Retries=3 update </dev/null &&
+		$dev_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends \
+			-o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 \
+			install "$@" </dev/null >/dev/null
+}
+
+# retried COMMAND...: what the network may fail to do once; five tries in two minutes.
+retried()
+{
+	for dev_pause in 5 15 30 60 end; do
+		"$@" && return 0
+		[ "$dev_pause" != end ] || return 1
+		echo "'$*' failed: again in $dev_pause s" >&2
+		sleep "$dev_pause"
+	done
+}
+
+# show_log FILE: what is to be seen of a failure. Of compilers and make the first errors, of tests each
+# `not ok` with what is said of it, and where it ended. A test's part has up to 60 lines.
+show_log()
+{
+	cut -c 1-300 "$1" | awk '
+		function flush(  i)
+		{
+			for (i = 1; i <= n; i++)
+				if (i <= 40 || i > n - 20)
+					print "    " part[i]
+				else if (i == 41)
+					printf "    [%d lines more]\n", n - 60
+			n = 0
+		}
+		/^(not )?ok / { flush(); in_part = /^not / && !/# TODO/ }
+		in_part { part[++n] = $0; last_shown = NR; next }
+		/(^|[ :])(fatal )?error: |^Bail out|^FAILED|undefined reference|\*\*\* |WARNING: ThreadSanitizer|runtime error:/ &&
+			errors++ < 20 { print "    " $0; last_shown = NR }
+		{ tail[NR % 20] = $0 }
+		END {
+			flush()
+			if (last_shown < NR)
+				for (i = NR > 20 ? NR - 19 : 1; i <= NR; i++)
+					if (i > last_shown)
+						print "    " tail[i % 20]
+		}'
+}
+
+# quiet LOG COMMAND...: runs it with its output in LOG; shows what matters of it on failure.
 quiet()
 {
 	dev_log=$1
 	shift
 	"$@" >"$dev_log" 2>&1 </dev/null && return 0
-	tail -n 40 "$dev_log" >&2
+	show_log "$dev_log" >&2
 	return 1
 }
 

@@ -15,9 +15,10 @@ configure_in "$build" || die "configure failed"
 build_in "$build" || die "the build failed"
 build_in "$build" check TESTS= || die "the tests do not build"
 
-# One after the other: several tests look at what the CPUs do.
+# One after the other: several tests look at what the CPUs do. One that hangs is ended, so that its log is seen.
 echo "running the tests"
-make -C "$build" -k check >"$build/check.log" 2>&1 </dev/null
+limit='timeout -k 30 900'
+make -C "$build" -k check LOG_COMPILER="$limit" SH_LOG_COMPILER="$limit sh" >"$build/check.log" 2>&1 </dev/null
 make -s -C "$build" list-tests >"$build/tests.txt" </dev/null || die "no list of tests"
 
 passed=0
@@ -57,7 +58,7 @@ count_script()
 	failed=$((failed + not_ok))
 	if [ "$not_ok" -gt 0 ]; then
 		echo "FAILED: $1"
-		tail -n 30 "$2" | sed 's/^/    /'
+		show_log "$2"
 	fi
 }
 
@@ -69,7 +70,7 @@ count_unit()
 	failed=$((failed + bad))
 	if [ "$bad" -gt 0 ]; then
 		echo "FAILED: $1"
-		tail -n 30 "$2" | sed 's/^/    /'
+		show_log "$2"
 	fi
 }
 
