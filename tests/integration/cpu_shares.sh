@@ -50,3 +50,8 @@ done
 holds "enough samples" "$(cell y.csv paced sample_count) >= 0.5 * 1000 * ($(cell y.csv paced wall_time) - $(
 	cell y.csv paced off_cpu_time)) >= 300"
 holds "each half has what it took (try $try)" "$bounds"
+
+# Each round starts the period anew: they are long against it, however long it is.
+run 0 "$MEW_PERF" cpu --no-db -k '^paced$' --interval 100ms -n 2000 -o z.csv "$bench"
+holds "a long interval has its samples" "$(cell z.csv paced sample_count) >= 0.5 * 10 * ($(cell z.csv paced wall_time) - $(
+	cell z.csv paced off_cpu_time)) >= 4"

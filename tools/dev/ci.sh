@@ -168,10 +168,10 @@ one_test()
 			MEW_PERF="$ci/build-gcc/mew-perf" CC=gcc "$@" sh "$test"
 }
 
-# A minute for what reads the most, less for the rest: three in all.
+# A minute for what reads the most, less for the rest.
 check_fuzz()
 {
-	sh tools/dev/fuzz.sh 60 cfi walk elf demangle &&
+	sh tools/dev/fuzz.sh 60 cfi walk elf dwarf demangle &&
 		sh tools/dev/fuzz.sh 20 walk_aarch64 store record message alloc maps
 }
 
