@@ -198,9 +198,14 @@ int mew_symtab_add(Elf *elf, uint64_t bias, struct mew_symtab *t)
 		return rc;
 	}
 	for (i = before; i < t->n; i++) {
-		t->entries[i].lo -= bias;
-		t->entries[i].hi -= bias;
-		t->entries[i].limit -= bias;
+		struct mew_symtab_entry *e = &t->entries[i];
+
+		e->lo -= bias;
+		e->hi -= bias;
+		e->limit -= bias;
+		/* Damaged: beyond the end of all addresses. It holds none. */
+		if (e->hi < e->lo || e->limit < e->hi)
+			e->hi = e->limit = e->lo;
 	}
 	if (t->n > before)
 		qsort(t->entries, t->n, sizeof(*t->entries), compare);
