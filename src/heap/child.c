@@ -8,9 +8,9 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "heap/real.h"
 #include "heap/recorder.h"
 
 #define EXPORT __attribute__((visibility("default"), noinline))
@@ -27,21 +27,14 @@ static struct {
 	fork_fn vfork, fork;
 } real;
 
-static void find(const char *name, void *ret_f)
-{
-	void *f = dlsym(RTLD_NEXT, name);
-
-	memcpy(ret_f, &f, sizeof(f));
-}
-
 void mew_child_find(void)
 {
-	find("posix_spawn", &real.posix_spawn);
-	find("posix_spawnp", &real.posix_spawnp);
-	find("system", &real.system);
-	find("popen", &real.popen);
-	find("_Fork", &real.fork);
-	find("vfork", &real.vfork);
+	mew_real_symbol("posix_spawn", &real.posix_spawn);
+	mew_real_symbol("posix_spawnp", &real.posix_spawnp);
+	mew_real_symbol("system", &real.system);
+	mew_real_symbol("popen", &real.popen);
+	mew_real_symbol("_Fork", &real.fork);
+	mew_real_symbol("vfork", &real.vfork);
 	dlerror(); /* what is not there has left a message */
 }
 

@@ -7,10 +7,10 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "heap/real.h"
 #include "heap/recorder.h"
 
 #define EXPORT __attribute__((visibility("default"), noinline))
@@ -27,21 +27,14 @@ static struct {
 			int flags);
 } real;
 
-static void find(const char *name, void *ret_f)
-{
-	void *f = dlsym(RTLD_NEXT, name);
-
-	memcpy(ret_f, &f, sizeof(f));
-}
-
 void mew_exec_find(void)
 {
-	find("execv", &real.execv);
-	find("execvp", &real.execvp);
-	find("execvpe", &real.execvpe);
-	find("fexecve", &real.fexecve);
-	find("execveat", &real.execveat);
-	find("execve", &real.execve);
+	mew_real_symbol("execv", &real.execv);
+	mew_real_symbol("execvp", &real.execvp);
+	mew_real_symbol("execvpe", &real.execvpe);
+	mew_real_symbol("fexecve", &real.fexecve);
+	mew_real_symbol("execveat", &real.execveat);
+	mew_real_symbol("execve", &real.execve);
 	dlerror(); /* what is not there has left a message */
 }
 
@@ -160,35 +153,37 @@ static void list_done(struct list *l)
 	errno = saved;
 }
 
-EXPORT int execl(const char *path, const char *arg, ...)
+static int call_listed(v_fn call, const char *path, const char *arg, va_list *ap)
 {
 	struct list l;
+	int rc = list_take(&l, arg, ap);
+
+	if (rc)
+		return rc;
+	rc = call(path, l.at);
+	list_done(&l);
+	return rc;
+}
+
+EXPORT int execl(const char *path, const char *arg, ...)
+{
 	va_list ap;
 	int rc;
 
 	va_start(ap, arg);
-	rc = list_take(&l, arg, &ap);
+	rc = call_listed(call_execv, path, arg, &ap);
 	va_end(ap);
-	if (rc)
-		return rc;
-	rc = call_execv(path, l.at);
-	list_done(&l);
 	return rc;
 }
 
 EXPORT int execlp(const char *file, const char *arg, ...)
 {
-	struct list l;
 	va_list ap;
 	int rc;
 
 	va_start(ap, arg);
-	rc = list_take(&l, arg, &ap);
+	rc = call_listed(call_execvp, file, arg, &ap);
 	va_end(ap);
-	if (rc)
-		return rc;
-	rc = call_execvp(file, l.at);
-	list_done(&l);
 	return rc;
 }
 

@@ -134,7 +134,7 @@ static inline struct mew_live_entry *mew_live_find(const struct mew_live_shard *
 	return found ? s->entries + at + __builtin_ctz(found) : NULL;
 }
 
-/* Blocks that hash to before `to` have passed the buckets from `from` on, by one more or less. */
+/* One block more, or less, has passed the buckets from `from` up to `to`. */
 static inline void mew_live_pass(const struct mew_live_shard *s, size_t from, size_t to, int by)
 {
 	for (; __builtin_expect(from != to, 0); from = (from + MEW_LIVE_BUCKET) & (s->cap - 1)) {

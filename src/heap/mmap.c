@@ -10,15 +10,14 @@
 #undef _FILE_OFFSET_BITS
 #include "config.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "heap/mmap.h"
+#include "heap/real.h"
 #include "heap/recorder.h"
 
 #define EXPORT __attribute__((visibility("default"), noinline))
@@ -61,16 +60,9 @@ static mremap_fn real_mremap = early_mremap;
 
 void mew_mmap_find(void)
 {
-	void *f = dlsym(RTLD_NEXT, "mmap");
-
-	if (f)
-		memcpy(&real_mmap, &f, sizeof(f));
-	f = dlsym(RTLD_NEXT, "munmap");
-	if (f)
-		memcpy(&real_munmap, &f, sizeof(f));
-	f = dlsym(RTLD_NEXT, "mremap");
-	if (f)
-		memcpy(&real_mremap, &f, sizeof(f));
+	mew_real_symbol("mmap", &real_mmap);
+	mew_real_symbol("munmap", &real_munmap);
+	mew_real_symbol("mremap", &real_mremap);
 }
 
 /* ---- entry points ---- */

@@ -214,6 +214,14 @@ static int is_one_module(const void *a, const void *b)
 
 uint8_t mew_real_passes[MEW_N_ENTRIES];
 
+void mew_real_symbol(const char *name, void *ret_function)
+{
+	void *f = dlsym(RTLD_NEXT, name);
+
+	if (f)
+		memcpy(ret_function, &f, sizeof(f));
+}
+
 void mew_real_find(void)
 {
 	int unknown = UNKNOWN;
@@ -230,9 +238,7 @@ void mew_real_find(void)
 	mew_real_passes[MEW_ENTRY_##name] = is_of_runtime(f);
 #include "channel/hooks.def"
 #undef MEW_HOOK
-	f = dlsym(RTLD_NEXT, "dlclose");
-	if (f)
-		memcpy(&mew_real_dlclose, &f, sizeof(f));
+	mew_real_symbol("dlclose", &mew_real_dlclose);
 	/* What was not found has left a message that the program must not see. All of this takes
 	 * from the pool, so the program's heap is as it would be. */
 	dlerror();

@@ -42,6 +42,10 @@ void mew_real_try_new(void) __attribute__((visibility("hidden")));
  */
 void mew_real_find(void);
 
+/* Puts a function of that name, the next one after the hook's, into *ret_function, a pointer to a
+ * function; it stays what it is where there is none. */
+void mew_real_symbol(const char *name, void *ret_function);
+
 /* Whether a block is the pool's. It is never really freed. */
 static inline int mew_pool_owns(const void *p)
 {

@@ -279,12 +279,12 @@ void mew_recorder_freeing(const void *p)
 int mew_recorder_resizing(const void *p, struct mew_live_block *ret_old)
 {
 	struct mew_recorder_thread *t = &mew_recorder_thread;
-	int saved = errno, is_tracked;
+	int *error = error_of(t), saved = *error, is_tracked;
 	uint32_t inside = lock_block(t, p);
 
 	is_tracked = mew_counters_take(&recorder.counters, (uint64_t)(uintptr_t)p, ret_old);
 	unlock_block(t, p, inside);
-	errno = saved;
+	*error = saved;
 	return is_tracked;
 }
 
@@ -307,13 +307,13 @@ void mew_recorder_resized(const struct mew_recorder_caller *caller, uint32_t ent
 			  const struct mew_live_block *old, const void *q, size_t bytes)
 {
 	struct mew_recorder_thread *t = &mew_recorder_thread;
-	int saved = errno;
+	int *error = error_of(t), saved = *error;
 
 	if (q)
 		came_back(t, caller, entry, old, q, bytes);
 	else
 		record_nothing(t, old, bytes);
-	errno = saved;
+	*error = saved;
 	leave(t);
 }
 

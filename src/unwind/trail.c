@@ -76,28 +76,19 @@ static ALWAYS_INLINE int is_met(const struct mew_trail *trail, const struct walk
 	return old->n_words <= *n_valid;
 }
 
-static inline struct mew_trail_quick *quick_of(struct mew_trail *trail, uint64_t pc)
-{
-	return &trail->quick[(pc ^ pc >> MEW_TRAIL_QUICK_BITS) % (1u << MEW_TRAIL_QUICK_BITS)];
-}
-
-/* The next frame of the same pc may be left quickly. */
+/* The next frame of the same pc may be left quickly, if all of its rule is that. */
 static void remember(struct mew_trail *trail, uint64_t pc, const struct mew_rule *rule)
 {
-	struct mew_trail_quick *quick = quick_of(trail, pc);
+	int32_t fp_off = rule->fp == MEW_FP_AT_CFA ? rule->fp_off * 8 : 0;
 
 	if (rule->cfa != MEW_CFA_SP || rule->ra_off != -1 || rule->cfa_off <= 0 ||
-	    rule->cfa_off % 8 || rule->fp > MEW_FP_AT_CFA || MEW_CPU_HAS_LR)
+	    rule->cfa_off % 8 || MEW_CPU_HAS_LR)
 		return;
-	quick->pc = pc;
-	quick->cfa_off = rule->cfa_off;
-	quick->fp_off = 0;
-	if (rule->fp == MEW_FP_AT_CFA)
-		quick->fp_off = rule->fp_off * 8;
-	/* A place in the frame. */
-	if (quick->fp_off > 0 || quick->fp_off < -rule->cfa_off ||
-	    (rule->fp == MEW_FP_AT_CFA && !rule->fp_off))
-		quick->pc = 0;
+	/* fp is kept, or at a place in the frame. */
+	if (rule->fp != MEW_FP_SAME &&
+	    (rule->fp != MEW_FP_AT_CFA || fp_off >= 0 || fp_off < -rule->cfa_off))
+		return;
+	*mew_trail_quick_of(trail, pc) = (struct mew_trail_quick){pc, rule->cfa_off, fp_off};
 }
 
 /* mew_walk_step() for a frame that can be left quickly, as long as all of it is in the stack: f
@@ -125,7 +116,7 @@ static __attribute__((noinline)) int step_slowly(struct mew_trail *trail, const 
 	int end = mew_walk_step(w->table, w->space_bytes, w->stack, w->cache, &step->frame,
 				&step->rule, &step[1].frame);
 
-	step->quick = NULL;
+	step->is_quick = 0;
 	if (!end)
 		remember(trail, step->frame.pc, &step->rule);
 	return end;
@@ -149,7 +140,7 @@ static ALWAYS_INLINE enum found look(struct mew_trail *trail, const struct walk 
 	*ret_kept = 0;
 	step->frame = f;
 	while (step < last) {
-		const struct mew_trail_quick *quick = quick_of(trail, f.pc);
+		const struct mew_trail_quick *quick = mew_trail_quick_of(trail, f.pc);
 
 		while (old > trail->frames && old[-1].sp < f.sp)
 			old--;
@@ -160,7 +151,8 @@ static ALWAYS_INLINE enum found look(struct mew_trail *trail, const struct walk 
 			break;
 		}
 		if (step_quickly(w, quick, &f)) {
-			step->quick = quick;
+			step->is_quick = 1;
+			step->fp_off = quick->fp_off;
 			step[1].frame = f;
 		} else {
 			end = step_slowly(trail, w, step);
@@ -250,8 +242,8 @@ static inline void add_quick_words(struct words *words, const struct mew_trail_s
 	*words->next++ = (struct mew_trail_word){cfa - 8, step[1].frame.pc};
 	if (words->end < cfa)
 		words->end = cfa;
-	if (*needs_fp && step->quick->fp_off) {
-		uint64_t at = cfa + (uint64_t)(int64_t)step->quick->fp_off;
+	if (*needs_fp && step->fp_off) {
+		uint64_t at = cfa + (uint64_t)(int64_t)step->fp_off;
 
 		*words->next++ = (struct mew_trail_word){at, step[1].frame.fp};
 		*needs_fp = 0;
@@ -276,7 +268,7 @@ static int push(struct mew_trail *trail, const struct mew_walk_stack *stack, uin
 	for (uint32_t i = trail->n_steps; i-- > 0; f++) {
 		const struct mew_trail_step *step = &trail->steps[i];
 
-		if (is_left && step->quick)
+		if (is_left && step->is_quick)
 			add_quick_words(&words, step, &needs_fp);
 		else if (is_left && add_words(&words, step, &needs_fp))
 			return -1;

@@ -38,11 +38,12 @@ struct mew_trail_quick {
 
 #define MEW_TRAIL_QUICK_BITS 9
 
-/* A frame in hand, and what it was left by: quick, or else rule. */
+/* A frame in hand, and what it was left by. */
 struct mew_trail_step {
 	struct mew_walk_frame frame;
-	const struct mew_trail_quick *quick;
-	struct mew_rule rule;
+	int is_quick;
+	int32_t fp_off;       /* of its mew_trail_quick, which another one may have replaced */
+	struct mew_rule rule; /* not is_quick */
 };
 
 /* Of one thread at a time. Zeroed to start. Large, but touched only as deep as stacks are. */
@@ -61,6 +62,12 @@ struct mew_trail {
 	/* In hand, innermost first, and the frame outside of them. */
 	struct mew_trail_step steps[MEW_TRAIL_FRAMES + 1];
 };
+
+/* Where the rule of pc is, or that of another pc. */
+static inline struct mew_trail_quick *mew_trail_quick_of(struct mew_trail *trail, uint64_t pc)
+{
+	return &trail->quick[(pc ^ pc >> MEW_TRAIL_QUICK_BITS) % (1u << MEW_TRAIL_QUICK_BITS)];
+}
 
 /*
  * Walks a live or copied stack from a return address on. 1: frames[] is the whole stack, which

@@ -11,7 +11,8 @@
 
 #define TOP 512         /* words of the stack */
 #define BASE 0x70000000 /* address of the first one */
-#define CODE 0x1000     /* function k is at CODE + k * 256 */
+#define CODE 0x1000     /* function k is at CODE + k * SPAN */
+#define SPAN 512
 
 /* What functions do with the frame pointer. */
 enum kind {
@@ -57,21 +58,21 @@ static uint64_t *word_at(struct program *p, uint64_t at)
 /* The return address of one of 16 calls. */
 static uint64_t call_in(enum kind kind, uint64_t number)
 {
-	return CODE + kind * 256 + 1 + number % 16;
+	return CODE + kind * SPAN + 1 + number % 16;
 }
 
 static struct program *program_new(void)
 {
 	const struct mew_rule rules[] = {
-		{.start = START * 256, .cfa = MEW_CFA_END},
-		{.start = LEAVES_FP * 256, .cfa = MEW_CFA_SP, .cfa_off = 32, .ra_off = -1},
-		{.start = SAVES_FP * 256,
+		{.start = START * SPAN, .cfa = MEW_CFA_END},
+		{.start = LEAVES_FP * SPAN, .cfa = MEW_CFA_SP, .cfa_off = 32, .ra_off = -1},
+		{.start = SAVES_FP * SPAN,
 		 .cfa = MEW_CFA_SP,
 		 .cfa_off = 40,
 		 .ra_off = -1,
 		 .fp = MEW_FP_AT_CFA,
 		 .fp_off = -2},
-		{.start = BY_FP * 256,
+		{.start = BY_FP * SPAN,
 		 .cfa = MEW_CFA_FP,
 		 .cfa_off = 16,
 		 .ra_off = -1,
@@ -82,7 +83,7 @@ static struct program *program_new(void)
 
 	assert_non_null(p);
 	p->space = space_new();
-	space_add(&p->space, CODE, CODE + N_KINDS * 256, rules, N_KINDS);
+	space_add(&p->space, CODE, CODE + N_KINDS * SPAN, rules, N_KINDS);
 	p->random = 88172645463325252u;
 	p->sp = BASE + (TOP - 8) * 8;
 	p->fp = 0x1234;
@@ -247,6 +248,30 @@ static void a_frame_pointer_counts_where_a_frame_is_found_by_it(void **state)
 	program_free(p);
 }
 
+/* A step into a frame whose rule is kept where that of a frame inside of it was: of those two the
+ * inner one saves what the outermost is found by, the other one does not. */
+static void a_rule_that_takes_the_place_of_another_one_changes_no_step(void **state)
+{
+	const uint64_t inner = call_in(SAVES_FP, 0), outer = call_in(LEAVES_FP, 1);
+	struct program *p = program_new();
+
+	(void)state;
+	assert_ptr_equal(mew_trail_quick_of(&p->trail, inner),
+			 mew_trail_quick_of(&p->trail, outer));
+	call(p, BY_FP, 0);
+	call(p, SAVES_FP, 0);
+	walk_and_check(p);
+	assert_int_equal(mew_trail_quick_of(&p->trail, inner)->pc, inner);
+	leave(p);
+	call(p, LEAVES_FP, 0);
+	call(p, SAVES_FP, 1);
+	walk_and_check(p);
+	assert_int_equal(mew_trail_quick_of(&p->trail, inner)->pc, outer);
+	*word_at(p, p->frames[p->depth - 1].cfa - 16) = 8;
+	assert_int_equal(trail_walk(p), 0);
+	program_free(p);
+}
+
 static void tags_stay_with_the_frames_that_stay(void **state)
 {
 	struct program *p = program_new();
@@ -271,7 +296,7 @@ static void tags_stay_with_the_frames_that_stay(void **state)
 static void other_tables_and_other_roots_forget_it(void **state)
 {
 	struct program *p = program_new();
-	const struct mew_walk_root root = {CODE, CODE + 256};
+	const struct mew_walk_root root = {CODE, CODE + SPAN};
 
 	(void)state;
 	call(p, LEAVES_FP, 0);
@@ -371,6 +396,7 @@ int main(void)
 		cmocka_unit_test(new_frames_are_all_that_is_stepped_through),
 		cmocka_unit_test(a_return_address_that_has_changed_far_outside_is_seen),
 		cmocka_unit_test(a_frame_pointer_counts_where_a_frame_is_found_by_it),
+		cmocka_unit_test(a_rule_that_takes_the_place_of_another_one_changes_no_step),
 		cmocka_unit_test(tags_stay_with_the_frames_that_stay),
 		cmocka_unit_test(other_tables_and_other_roots_forget_it),
 		cmocka_unit_test(a_stack_that_breaks_is_not_for_the_trail_and_rarely_tried),
