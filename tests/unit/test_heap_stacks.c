@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "heap/stacks.h"
+#include "unit.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "heap_pages.h"
+#include "unwind_space.h"
+
+#define CODE 0x100000 /* function k is at CODE + k * SPAN */
+#define SPAN 0x100
+#define PLUGIN 0x800000 /* code that mew-perf knows nothing of, at first */
+#define WORDS 4096
+#define CAP_NODES 1000
+#define SCRATCHES 64 /* threads that walk at the same time, in stacks.c */
+
+/* Functions: each frame has a word of its own above sp and the return address above that. */
+enum function { START, A, B, NO_RULE, N_FUNCTIONS };
+
+struct fixture {
+	struct space space;
+	struct mew_client client;
+	struct mew_segment *segment;
+	struct mew_pages pages;
+	struct mew_tree tree;
+	struct mew_stacks stacks;
+	struct mew_stacks_thread thread;
+	uint64_t words[WORDS]; /* the stack of all threads */
+};
+
+/* ---- mew-perf ---- */
+
+static struct {
+	uint32_t n_asked, n_refreshed;
+	uint64_t asked;          /* the last place */
+	int (*answer)(void *of); /* what mew_client_ask() gives; NULL: nothing is new */
+	void *of;
+} perf;
+
+int mew_client_ask(struct mew_client *client, uint64_t pc)
+{
+	(void)client;
+	perf.n_asked++;
+	perf.asked = pc;
+	return perf.answer ? perf.answer(perf.of) : 0;
+}
+
+int mew_client_refresh(struct mew_client *client, uint64_t pc)
+{
+	(void)client;
+	perf.n_refreshed++;
+	perf.asked = pc;
+	return 0;
+}
+
+/* ---- the program ---- */
+
+static struct mew_rule plain_rule(uint32_t start)
+{
+	return (struct mew_rule){.start = start, .cfa = MEW_CFA_SP, .cfa_off = 16, .ra_off = -1};
+}
+
+static struct fixture *fixture_new(uint32_t cap_nodes)
+{
+	const struct mew_rule rules[] = {
+		{.start = START * SPAN, .cfa = MEW_CFA_END},
+		plain_rule(A * SPAN),
+		plain_rule(B * SPAN),
+		{.start = NO_RULE * SPAN, .cfa = MEW_CFA_NONE},
+	};
+	struct fixture *f = calloc(1, sizeof(*f));
+	uint64_t bytes = sizeof(*f->segment) + cap_nodes * sizeof(f->segment->nodes[0]);
+
+	memset(&perf, 0, sizeof(perf));
+	assert_non_null(f);
+	f->space = space_new();
+	space_add(&f->space, CODE, CODE + N_FUNCTIONS * SPAN, rules, N_FUNCTIONS);
+	f->client.table = f->space.table;
+	f->client.table_bytes = f->space.bytes;
+	f->segment = calloc(1, bytes);
+	assert_non_null(f->segment);
+	f->pages = heap_pages(UINT32_MAX);
+	assert_int_equal(mew_tree_init(&f->tree, f->segment, bytes, &f->pages), 0);
+	assert_int_equal(mew_stacks_init(&f->stacks, &f->client, &f->tree, &f->pages), 0);
+	f->thread.stack.own = (struct mew_stack_range){(uint64_t)(uintptr_t)f->words,
+						       (uint64_t)(uintptr_t)(f->words + WORDS)};
+	return f;
+}
+
+static void fixture_free(struct fixture *f)
+{
+	free(f->stacks.scratches);
+	mew_tree_done(&f->tree);
+	free(f->segment);
+	space_free(&f->space);
+	free(f);
+}
+
+/* The return address of call number n in a function. */
+static uint64_t call_in(enum function function, uint32_t n)
+{
+	return CODE + function * SPAN + 0x10 + n;
+}
+
+/* The innermost frame's start, of the return addresses in pcs, innermost first. */
+static struct mew_walk_start start_of(struct fixture *f, const uint64_t *pcs, uint32_t n)
+{
+	uint64_t *sp = f->words + WORDS - 8 - 2 * n;
+
+	for (uint32_t i = 1; i < n; i++)
+		sp[2 * i - 1] = pcs[i];
+	return (struct mew_walk_start){
+		.pc = pcs[0], .sp = (uint64_t)(uintptr_t)sp, .fp = 0x1234, .pc_is_return = 1};
+}
+
+static uint32_t leaf_in(struct fixture *f, struct mew_stacks_thread *t, const uint64_t *pcs,
+			uint32_t n, uint32_t entry)
+{
+	struct mew_walk_start start = start_of(f, pcs, n);
+
+	return mew_stacks_leaf(&f->stacks, t, &start, entry);
+}
+
+static uint32_t leaf(struct fixture *f, const uint64_t *pcs, uint32_t n)
+{
+	return leaf_in(f, &f->thread, pcs, n, 0);
+}
+
+#define LEAF(f, ...)                                                                               \
+	leaf(f, (const uint64_t[]){__VA_ARGS__},                                                   \
+	     sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+static const struct mew_segment_node *node(const struct fixture *f, uint32_t id)
+{
+	assert_in_range(id, 2, f->segment->n_nodes - 1);
+	return &f->segment->nodes[id];
+}
+
+static uint32_t why(const struct fixture *f, uint32_t id)
+{
+	assert_int_equal(node(f, id)->flags & (MEW_NODE_BROKEN | MEW_NODE_ROOTED), MEW_NODE_BROKEN);
+	return node(f, id)->flags >> MEW_NODE_WHY;
+}
+
+/* The path of a leaf is pcs, innermost first, then `base`. */
+static void assert_path(const struct fixture *f, uint32_t id, const uint64_t *pcs, uint32_t n,
+			uint32_t base)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		assert_int_equal(node(f, id)->pc, pcs[i]);
+		if (i > 0)
+			assert_int_equal(node(f, id)->flags | node(f, id)->entry, 0);
+		id = node(f, id)->parent;
+	}
+	assert_int_equal(id, base);
+}
+
+/* ---- whole stacks ---- */
+
+static void a_whole_stack_is_a_path_whose_leaf_has_the_entry_point(void **state)
+{
+	const uint64_t pcs[] = {call_in(A, 1), call_in(B, 2), call_in(A, 3), call_in(START, 0)};
+	struct fixture *f = fixture_new(CAP_NODES);
+	uint32_t id = leaf_in(f, &f->thread, pcs, 4, 7);
+
+	(void)state;
+	assert_path(f, id, pcs, 4, MEW_TREE_ROOT);
+	assert_int_equal(node(f, id)->flags, MEW_NODE_ROOTED);
+	assert_int_equal(node(f, id)->entry, 7);
+	assert_int_equal(f->segment->n_nodes, 2 + 4);
+	assert_int_equal(perf.n_asked + perf.n_refreshed, 0);
+	fixture_free(f);
+}
+
+static void the_same_stack_has_the_same_leaf_but_for_another_entry_point(void **state)
+{
+	const uint64_t pcs[] = {call_in(A, 1), call_in(B, 2), call_in(START, 0)};
+	struct fixture *f = fixture_new(CAP_NODES);
+	uint32_t id = leaf_in(f, &f->thread, pcs, 3, 7), other;
+
+	(void)state;
+	assert_int_equal(leaf_in(f, &f->thread, pcs, 3, 7), id);
+	other = leaf_in(f, &f->thread, pcs, 3, 8);
+	assert_int_not_equal(other, id);
+	assert_int_equal(node(f, other)->entry, 8);
+	assert_int_equal(node(f, other)->parent, node(f, id)->parent);
+	assert_int_equal(leaf_in(f, &f->thread, pcs, 3, 7), id);
+	assert_int_equal(f->segment->n_nodes, 2 + 4);
+	fixture_free(f);
+}
+
+static void stacks_share_what_is_outside_of_where_they_part(void **state)
+{
+	struct fixture *f = fixture_new(CAP_NODES);
+	uint32_t one, two, deeper;
+
+	(void)state;
+	one = LEAF(f, call_in(A, 1), call_in(B, 2), call_in(START, 0));
+	two = LEAF(f, call_in(A, 4), call_in(B, 2), call_in(START, 0));
+	assert_int_equal(node(f, one)->parent, node(f, two)->parent);
+	assert_int_equal(f->segment->n_nodes, 2 + 4);
+	/* A leaf is no caller: this is another node of the same call. */
+	deeper = LEAF(f, call_in(B, 9), call_in(A, 4), call_in(B, 2), call_in(START, 0));
+	assert_int_not_equal(node(f, deeper)->parent, two);
+	assert_int_equal(node(f, node(f, deeper)->parent)->pc, call_in(A, 4));
+	assert_int_equal(f->segment->n_nodes, 2 + 6);
+	assert_int_equal(LEAF(f, call_in(A, 1), call_in(B, 2), call_in(START, 0)), one);
+	fixture_free(f);
+}
+
+/* What the trail remembers is of one scratch: another thread finds the same leaves. */
+static void threads_find_the_same_leaves(void **state)
+{
+	const uint64_t pcs[] = {call_in(A, 1), call_in(B, 2), call_in(START, 0)};
+	struct fixture *f = fixture_new(CAP_NODES);
+	struct mew_stacks_thread other = {.stack = f->thread.stack};
+	uint32_t id = leaf(f, pcs, 3);
+
+	(void)state;
+	assert_int_equal(leaf_in(f, &other, pcs, 3, 0), id);
+	assert_int_not_equal(other.slot, f->thread.slot);
+	assert_int_equal(f->segment->n_nodes, 2 + 3);
+	fixture_free(f);
+}
+
+static void a_loops_stack_ends_at_its_root_which_is_no_node(void **state)
+{
+	const uint64_t pcs[] = {call_in(A, 1), call_in(A, 2), call_in(B, 3), call_in(START, 0)};
+	struct fixture *f = fixture_new(CAP_NODES);
+	uint32_t id;
+
+	(void)state;
+	f->thread.is_loops = 1;
+	f->stacks.root = (struct mew_walk_root){CODE + B * SPAN, CODE + B * SPAN + SPAN};
+	id = leaf(f, pcs, 4);
+	assert_path(f, id, pcs, 2, MEW_TREE_ROOT);
+	assert_int_equal(node(f, id)->flags, MEW_NODE_ROOTED);
+	/* Another case has another one: what was remembered ends elsewhere. */
+	f->stacks.root = (struct mew_walk_root){CODE + A * SPAN + 0x12, CODE + A * SPAN + 0x13};
+	id = leaf(f, pcs, 4);
+	assert_path(f, id, pcs, 1, MEW_TREE_ROOT);
+	fixture_free(f);
+}
+
+/* ---- stacks that broke ---- */
+
+static void a_return_address_of_0_ends_all_stacks_but_a_loops(void **state)
+{
+	const uint64_t pcs[] = {call_in(A, 1), call_in(B, 2), 0};
+	struct fixture *f = fixture_new(CAP_NODES);
+	struct mew_stacks_thread loops = {.stack = f->thread.stack, .is_loops = 1};
+	uint32_t id;
+
+	(void)state;
+	f->stacks.root = (struct mew_walk_root){1, 2};
+	id = leaf(f, pcs, 3);
+	assert_path(f, id, pcs, 2, MEW_TREE_ROOT);
+	assert_int_equal(node(f, id)->flags, MEW_NODE_ROOTED);
+	id = leaf_in(f, &loops, pcs, 3, 0);
+	assert_path(f, id, pcs, 2, MEW_TREE_ROOT);
+	assert_int_equal(why(f, id), MEW_WALK_ZERO);
+	/* A whole program's main thread has no root that it should come to. */
+	f->stacks.root = (struct mew_walk_root){0, 0};
+	id = leaf_in(f, &loops, pcs, 3, 0);
+	assert_int_equal(node(f, id)->flags, MEW_NODE_ROOTED);
+	fixture_free(f);
+}
+
+static void a_broken_stack_has_its_frames_and_its_reason(void **state)
+{
+	struct fixture *f = fixture_new(CAP_NODES);
+	const uint64_t pcs[] = {call_in(A, 1), call_in(NO_RULE, 0)};
+	uint64_t first = (uint64_t)(uintptr_t)(f->words + WORDS - 2);
+	struct mew_walk_start start = {
+		.pc = call_in(A, 1), .sp = first, .fp = 0x1234, .pc_is_return = 1};
+	uint32_t id = leaf(f, pcs, 2);
+
+	(void)state;
+	assert_path(f, id, pcs, 2, MEW_TREE_ROOT);
+	assert_int_equal(why(f, id), MEW_WALK_NO_RULE);
+	assert_int_equal(perf.asked, call_in(NO_RULE, 0));
+	/* The frame's return address lies at the stack's end, its caller's beyond. */
+	f->words[WORDS - 1] = call_in(B, 2);
+	id = mew_stacks_leaf(&f->stacks, &f->thread, &start, 3);
+	assert_int_equal(why(f, id), MEW_WALK_CUT);
+	assert_int_equal(node(f, id)->entry, 3);
+	assert_int_equal(node(f, id)->pc, call_in(A, 1));
+	assert_int_equal(node(f, node(f, id)->parent)->pc, call_in(B, 2));
+	fixture_free(f);
+}
+
+/* Its reason is a part of what tells leaves apart. */
+static void a_stack_that_broke_and_one_that_did_not_are_two(void **state)
+{
+	struct fixture *f = fixture_new(CAP_NODES);
+	uint32_t broken = LEAF(f, call_in(A, 1), PLUGIN + 4), id;
+
+	(void)state;
+	assert_int_equal(why(f, broken), MEW_WALK_NO_MODULE);
+	id = LEAF(f, call_in(A, 1), 0);
+	assert_int_equal(node(f, id)->flags, MEW_NODE_ROOTED);
+	assert_int_equal(node(f, id)->pc, node(f, broken)->pc);
+	fixture_free(f);
+}
+
+static void code_without_rules_is_left_by_its_frame_pointer_and_marked(void **state)
+{
+	const uint64_t pcs[] = {PLUGIN + 4, call_in(START, 0)};
+	struct fixture *f = fixture_new(CAP_NODES);
+	struct mew_walk_start start = start_of(f, pcs, 2);
+	uint32_t id;
+
+	(void)state;
+	/* Its frame pointer stands at the word below its return address. */
+	start.fp = start.sp;
+	*(uint64_t *)(uintptr_t)start.fp = start.fp + 64;
+	id = mew_stacks_leaf(&f->stacks, &f->thread, &start, 0);
+	assert_path(f, id, pcs, 2, MEW_TREE_ROOT);
+	assert_int_equal(node(f, id)->flags, MEW_NODE_ROOTED | MEW_NODE_BY_FP);
+	fixture_free(f);
+}
+
+/* ---- missing tables ---- */
+
+static int load_plugin(void *of)
+{
+	const struct mew_rule rule = plain_rule(0);
+
+	space_add(of, PLUGIN, PLUGIN + SPAN, &rule, 1);
+	return 1;
+}
+
+static void a_table_that_is_missing_is_asked_for_and_the_walk_goes_on(void **state)
+{
+	const uint64_t pcs[] = {call_in(A, 1), PLUGIN + 4, call_in(START, 0)};
+	struct fixture *f = fixture_new(CAP_NODES);
+	uint32_t id;
+
+	(void)state;
+	perf.answer = load_plugin;
+	perf.of = &f->space;
+	id = leaf(f, pcs, 3);
+	assert_int_equal(perf.n_asked, 1);
+	assert_int_equal(perf.asked, PLUGIN + 4);
+	assert_path(f, id, pcs, 3, MEW_TREE_ROOT);
+	assert_int_equal(node(f, id)->flags, MEW_NODE_ROOTED);
+	/* It is there now. */
+	assert_int_equal(leaf(f, pcs, 3), id);
+	assert_int_equal(perf.n_asked, 1);
+	fixture_free(f);
+}
+
+static int say_other(void *of)
+{
+	(void)of;
+	return perf.n_asked < 5;
+}
+
+static void a_walk_ends_when_the_tables_stay_as_they_are(void **state)
+{
+	struct fixture *f = fixture_new(CAP_NODES);
+	uint32_t id;
+
+	(void)state;
+	perf.answer = say_other;
+	id = LEAF(f, call_in(A, 1), PLUGIN + 4, call_in(START, 0));
+	assert_int_equal(perf.n_asked, 5);
+	assert_int_equal(why(f, id), MEW_WALK_NO_MODULE);
+	fixture_free(f);
+}
+
+static void after_an_unload_the_tables_are_asked_for_once(void **state)
+{
+	struct fixture *f = fixture_new(CAP_NODES);
+
+	(void)state;
+	LEAF(f, call_in(A, 1), call_in(START, 0));
+	assert_int_equal(perf.n_refreshed, 0);
+	mew_stacks_unloaded(&f->stacks);
+	mew_stacks_unloaded(&f->stacks);
+	LEAF(f, call_in(A, 1), call_in(START, 0));
+	assert_int_equal(perf.n_refreshed, 1);
+	assert_int_equal(perf.asked, call_in(A, 1));
+	LEAF(f, call_in(A, 1), call_in(START, 0));
+	assert_int_equal(perf.n_refreshed, 1);
+	fixture_free(f);
+}
+
+static void stacks_of_a_later_epoch_hang_from_its_node(void **state)
+{
+	const uint64_t pcs[] = {call_in(A, 1), call_in(START, 0)};
+	const uint64_t broken[] = {call_in(A, 1), call_in(NO_RULE, 0)};
+	struct fixture *f = fixture_new(CAP_NODES);
+	uint32_t id = leaf(f, pcs, 2), later, base;
+
+	(void)state;
+	f->space.table->epoch = 3;
+	f->space.table->generation++;
+	later = leaf(f, pcs, 2);
+	base = node(f, node(f, later)->parent)->parent;
+	assert_int_not_equal(later, id);
+	assert_path(f, later, pcs, 2, base);
+	assert_int_equal(node(f, base)->flags, MEW_NODE_EPOCH);
+	assert_int_equal(node(f, base)->pc, 3);
+	assert_int_equal(node(f, base)->parent, MEW_TREE_ROOT);
+	assert_path(f, leaf(f, broken, 2), broken, 2, base);
+	fixture_free(f);
+}
+
+/* ---- limits ---- */
+
+static void a_full_tree_loses_new_stacks_and_keeps_old_ones(void **state)
+{
+	const uint64_t pcs[] = {call_in(A, 1), call_in(B, 2), call_in(START, 0)};
+	struct fixture *f = fixture_new(2 + 4);
+	uint32_t id = leaf(f, pcs, 3);
+
+	(void)state;
+	/* The last node is an inner one, of a stack that is lost all the same. */
+	assert_int_equal(LEAF(f, call_in(A, 1), call_in(A, 2), call_in(START, 0)), MEW_TREE_LOST);
+	assert_int_equal(f->segment->n_nodes, 2 + 4);
+	assert_int_equal(LEAF(f, call_in(A, 1), call_in(NO_RULE, 0)), MEW_TREE_LOST);
+	assert_int_equal(LEAF(f, call_in(A, 1), call_in(A, 2), call_in(START, 0)), MEW_TREE_LOST);
+	assert_int_equal(leaf(f, pcs, 3), id);
+	assert_int_equal(f->segment->n_nodes, 2 + 4);
+	fixture_free(f);
+}
+
+static void a_stack_deeper_than_a_walk_goes_is_cut_and_nothing_is_asked(void **state)
+{
+	struct fixture *f = fixture_new(MEW_WALK_FRAMES + 10);
+	uint32_t n = MEW_WALK_FRAMES + 100, n_up = 0, id;
+	uint64_t *deep = calloc(2 * n + 8, sizeof(*deep));
+	struct mew_walk_start start = {.pc = call_in(A, 1), .fp = 0x1234, .pc_is_return = 1};
+
+	(void)state;
+	assert_non_null(deep);
+	for (uint32_t i = 1; i < n; i++)
+		deep[2 * i - 1] = i + 1 < n ? call_in(B, 2) : call_in(START, 0);
+	start.sp = (uint64_t)(uintptr_t)deep;
+	f->thread.stack.own = (struct mew_stack_range){start.sp, start.sp + 16 * n + 64};
+	id = mew_stacks_leaf(&f->stacks, &f->thread, &start, 0);
+	assert_int_equal(why(f, id), MEW_WALK_DEEP);
+	for (; id != MEW_TREE_ROOT; id = f->segment->nodes[id].parent)
+		n_up++;
+	assert_int_equal(n_up, MEW_WALK_FRAMES);
+	assert_int_equal(perf.n_asked, 0);
+	free(deep);
+	fixture_free(f);
+}
+
+static void own_memory_is_told_as_it_is_touched(void **state)
+{
+	struct fixture *f = fixture_new(CAP_NODES);
+	struct mew_stacks_thread other = {.stack = f->thread.stack};
+	const uint64_t pcs[] = {call_in(A, 1), call_in(START, 0)};
+	uint64_t first, deeper;
+
+	(void)state;
+	assert_int_equal(f->stacks.bytes, 0);
+	leaf(f, pcs, 2);
+	first = f->stacks.bytes;
+	assert_true(first > 0);
+	leaf(f, pcs, 2);
+	assert_int_equal(f->stacks.bytes, first);
+	LEAF(f, call_in(A, 1), call_in(B, 2), call_in(START, 0));
+	deeper = f->stacks.bytes;
+	assert_true(deeper > first);
+	LEAF(f, call_in(A, 7), call_in(START, 0));
+	assert_int_equal(f->stacks.bytes, deeper);
+	leaf_in(f, &other, pcs, 2, 0);
+	assert_int_equal(f->stacks.bytes, deeper + first);
+	fixture_free(f);
+}
+
+static void no_memory_is_an_error(void **state)
+{
+	struct mew_pages pages = heap_pages(0);
+	struct mew_stacks stacks = {0};
+
+	(void)state;
+	assert_int_equal(mew_stacks_init(&stacks, NULL, NULL, &pages), -ENOMEM);
+}
+
+/* ---- threads ---- */
+
+static void threads_take_slots_in_turn_and_the_65th_the_first_again(void **state)
+{
+	const uint64_t pcs[] = {call_in(A, 1), call_in(START, 0)};
+	struct fixture *f = fixture_new(CAP_NODES);
+	uint32_t id = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2 * SCRATCHES + 1; i++) {
+		struct mew_stacks_thread t = {.stack = f->thread.stack};
+
+		id = leaf_in(f, &t, pcs, 2, 0);
+		assert_int_equal(t.slot, 1 + i % SCRATCHES);
+		assert_int_equal(leaf_in(f, &t, pcs, 2, 0), id);
+		assert_int_equal(t.slot, 1 + i % SCRATCHES);
+	}
+	assert_path(f, id, pcs, 2, MEW_TREE_ROOT);
+	assert_int_equal(f->segment->n_nodes, 2 + 2);
+	fixture_free(f);
+}
+
+/* Threads that all have the first slot; each walks while those before it are in the middle of a
+ * walk, and the last one in a thread of its own, which finds none free. */
+struct crowd {
+	struct fixture *f;
+	uint32_t n, left_nodes[SCRATCHES];
+	pthread_t last;
+	uint32_t last_leaf, is_over;
+};
+
+static const uint64_t crowded[] = {CODE + A * SPAN + 0x11, PLUGIN + 4};
+static const uint64_t last_one[] = {CODE + A * SPAN + 0x12, CODE + START *SPAN + 0x10};
+
+static void *run_last(void *arg)
+{
+	struct crowd *c = arg;
+	struct mew_stacks_thread t = {.slot = 1, .stack = c->f->thread.stack};
+	/* The others' stack lies in the same memory: this one is further down. */
+	uint64_t *sp = c->f->words + 16;
+	struct mew_walk_start start = {
+		.pc = last_one[0], .sp = (uint64_t)(uintptr_t)sp, .fp = 0x1234, .pc_is_return = 1};
+
+	sp[1] = last_one[1];
+	c->last_leaf = mew_stacks_leaf(&c->f->stacks, &t, &start, 0);
+	__atomic_store_n(&c->is_over, 1, __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+static int walk_in_a_walk(void *of)
+{
+	struct crowd *c = of;
+	struct mew_stacks_thread t = {.slot = 1, .stack = c->f->thread.stack};
+	uint32_t i = c->n++;
+
+	if (i + 1 < SCRATCHES) {
+		c->left_nodes[i] = leaf_in(c->f, &t, crowded, 2, 0);
+	} else if (i + 1 == SCRATCHES) {
+		assert_int_equal(pthread_create(&c->last, NULL, run_last, c), 0);
+		usleep(20000);
+		assert_int_equal(__atomic_load_n(&c->is_over, __ATOMIC_SEQ_CST), 0);
+	}
+	return 0;
+}
+
+static void a_slot_in_use_is_passed_by_and_with_none_free_a_thread_waits(void **state)
+{
+	struct crowd *c = calloc(1, sizeof(*c));
+	uint32_t id;
+
+	(void)state;
+	assert_non_null(c);
+	c->f = fixture_new(CAP_NODES);
+	perf.answer = walk_in_a_walk;
+	perf.of = c;
+	c->f->thread.slot = 1;
+	id = leaf(c->f, crowded, 2);
+	assert_int_equal(c->n, SCRATCHES);
+	assert_int_equal(pthread_join(c->last, NULL), 0);
+	assert_int_equal(c->is_over, 1);
+	assert_path(c->f, id, crowded, 2, MEW_TREE_ROOT);
+	assert_int_equal(why(c->f, id), MEW_WALK_NO_MODULE);
+	for (uint32_t i = 0; i + 1 < SCRATCHES; i++)
+		assert_int_equal(c->left_nodes[i], id);
+	assert_path(c->f, c->last_leaf, last_one, 2, MEW_TREE_ROOT);
+	fixture_free(c->f);
+	free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_whole_stack_is_a_path_whose_leaf_has_the_entry_point),
+		cmocka_unit_test(the_same_stack_has_the_same_leaf_but_for_another_entry_point),
+		cmocka_unit_test(stacks_share_what_is_outside_of_where_they_part),
+		cmocka_unit_test(threads_find_the_same_leaves),
+		cmocka_unit_test(a_loops_stack_ends_at_its_root_which_is_no_node),
+		cmocka_unit_test(a_return_address_of_0_ends_all_stacks_but_a_loops),
+		cmocka_unit_test(a_broken_stack_has_its_frames_and_its_reason),
+		cmocka_unit_test(a_stack_that_broke_and_one_that_did_not_are_two),
+		cmocka_unit_test(code_without_rules_is_left_by_its_frame_pointer_and_marked),
+		cmocka_unit_test(a_table_that_is_missing_is_asked_for_and_the_walk_goes_on),
+		cmocka_unit_test(a_walk_ends_when_the_tables_stay_as_they_are),
+		cmocka_unit_test(after_an_unload_the_tables_are_asked_for_once),
+		cmocka_unit_test(stacks_of_a_later_epoch_hang_from_its_node),
+		cmocka_unit_test(a_full_tree_loses_new_stacks_and_keeps_old_ones),
+		cmocka_unit_test(a_stack_deeper_than_a_walk_goes_is_cut_and_nothing_is_asked),
+		cmocka_unit_test(own_memory_is_told_as_it_is_touched),
+		cmocka_unit_test(no_memory_is_an_error),
+		cmocka_unit_test(threads_take_slots_in_turn_and_the_65th_the_first_again),
+		cmocka_unit_test(a_slot_in_use_is_passed_by_and_with_none_free_a_thread_waits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
