@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,12 @@ struct mew_modules *mew_table_space_open(struct mew_memory *ret_space, struct me
 	return m;
 }
 
+void mew_images_init(struct mew_images *l)
+{
+	memset(l, 0, sizeof *l);
+	mew_map_init(&l->threads);
+}
+
 void mew_images_done(struct mew_images *l)
 {
 	for (uint32_t i = 0; i < l->n; i++) {
@@ -32,6 +39,7 @@ void mew_images_done(struct mew_images *l)
 		mew_memory_done(&l->images[i].space);
 	}
 	free(l->spans);
+	mew_map_done(&l->threads);
 	memset(l, 0, sizeof *l);
 }
 
@@ -43,10 +51,13 @@ static int add_span(struct mew_images *l, uint32_t pid, uint32_t image, uint64_t
 	return 0;
 }
 
-int mew_images_exec(struct mew_images *l, uint32_t pid, uint64_t time_ns, struct mew_error *error)
+/* A new image that pid runs from now on; UINT32_MAX when there are too many. 0 or -ENOMEM. */
+static int begin_image(struct mew_images *l, uint32_t pid, uint64_t time_ns, uint32_t *ret,
+		       struct mew_error *error)
 {
 	struct mew_image *i = &l->images[l->n]; /* past the end when there is no room */
 
+	*ret = UINT32_MAX;
 	if (l->n == MEW_IMAGES_MAX)
 		return add_span(l, pid, UINT32_MAX, time_ns);
 	i->modules = mew_table_space_open(&i->space, error);
@@ -56,15 +67,71 @@ int mew_images_exec(struct mew_images *l, uint32_t pid, uint64_t time_ns, struct
 		return mew_error_set(error, -ENOMEM, "out of memory");
 	}
 	i->pid = pid;
-	l->n++;
+	*ret = l->n++;
 	return 0;
+}
+
+int mew_images_exec(struct mew_images *l, uint32_t pid, uint64_t time_ns, struct mew_error *error)
+{
+	uint32_t image;
+
+	return begin_image(l, pid, time_ns, &image, error);
+}
+
+static uint64_t n_threads(const struct mew_images *l, uint32_t pid)
+{
+	uint64_t n;
+
+	/* One whose fork nobody saw has the thread that began it. */
+	return mew_map_get(&l->threads, pid, &n) ? n : 1;
 }
 
 int mew_images_fork(struct mew_images *l, uint32_t pid, uint32_t parent, uint64_t time_ns)
 {
-	uint32_t image = mew_images_find(l, parent, time_ns);
+	uint32_t image;
 
+	if (pid == parent)
+		return mew_map_put(&l->threads, pid, n_threads(l, pid) + 1);
+	if (mew_map_put(&l->threads, pid, 1))
+		return -ENOMEM;
+	image = mew_images_find(l, parent, time_ns);
 	return image == UINT32_MAX ? 0 : add_span(l, pid, image, time_ns);
+}
+
+int mew_images_exit(struct mew_images *l, uint32_t pid)
+{
+	uint64_t n = n_threads(l, pid);
+
+	return n ? mew_map_put(&l->threads, pid, n - 1) : 0;
+}
+
+/* Whether a process that is alive, other than pid, runs image. */
+static bool is_shared(const struct mew_images *l, uint32_t image, uint32_t pid)
+{
+	for (size_t i = 0; i < l->n_spans; i++) {
+		const struct mew_image_span *s = &l->spans[i];
+
+		if (s->image == image && s->pid != pid && n_threads(l, s->pid) &&
+		    mew_images_find(l, s->pid, UINT64_MAX) == image)
+			return true;
+	}
+	return false;
+}
+
+int mew_images_map(struct mew_images *l, uint32_t pid, const struct mew_mapped *mapped)
+{
+	uint32_t image = mew_images_find(l, pid, mapped->from_ns), old = image;
+	int rc = 0;
+
+	if (image != UINT32_MAX && is_shared(l, image, pid)) {
+		rc = begin_image(l, pid, mapped->from_ns, &image, NULL);
+		if (!rc && image != UINT32_MAX)
+			rc = mew_modules_copy(l->images[image].modules, l->images[old].modules,
+					      NULL);
+	}
+	if (image == UINT32_MAX || (rc && rc != -ENOSPC))
+		return rc;
+	return mew_modules_add(l->images[image].modules, mapped, NULL);
 }
 
 uint32_t mew_images_find(const struct mew_images *l, uint32_t pid, uint64_t time_ns)

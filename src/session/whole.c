@@ -70,15 +70,11 @@ static void died(struct whole_case *k, uint32_t tid, uint64_t time_ns)
 static int on_map(struct whole_case *k, const struct mew_record *r)
 {
 	struct mew_mapped mapped = mew_sample_mapped(r);
-	uint32_t image;
 	int err;
 
 	if (!r->executable)
 		return 0;
-	image = mew_images_find(&k->images, r->pid, r->time_ns);
-	if (image == UINT32_MAX)
-		return 0;
-	err = mew_modules_add(k->images.images[image].modules, &mapped, NULL);
+	err = mew_images_map(&k->images, r->pid, &mapped);
 	if (err == -ENOSPC) {
 		k->bad++;
 		return 0;
@@ -103,13 +99,11 @@ static int on_note(struct whole_case *k, const struct mew_record *r)
 		return on_map(k, r);
 	case MEW_RECORD_FORK:
 		born(k, r->tid, r->time_ns);
-		if (r->pid == r->ppid)
-			return 0;
-		k->n_children++;
+		k->n_children += r->pid != r->ppid;
 		return mew_images_fork(&k->images, r->pid, r->ppid, r->time_ns);
 	case MEW_RECORD_EXIT:
 		died(k, r->tid, r->time_ns);
-		return 0;
+		return mew_images_exit(&k->images, r->pid);
 	default:
 		return 0;
 	}
@@ -346,6 +340,7 @@ int mew_cpu_run_whole(struct mew_run *r, struct mew_cpu_engine *e, struct mew_pc
 				: mew_rate_period(k->event->rate_hz, e->start_s);
 	k->cache_image = UINT32_MAX;
 	mew_map_init(&k->alive);
+	mew_images_init(&k->images);
 	err = mew_collect_init(&k->collect);
 	if (!err)
 		err = mew_dialogue(&d, &engine, ret, error);

@@ -3,6 +3,7 @@
 #include "unwind/modules.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -448,6 +449,48 @@ int mew_modules_add(struct mew_modules *m, const struct mew_mapped *mapped, stru
 	rc = add_mapping(m, mapped);
 	raise_generation(m);
 	return say(m, rc, error);
+}
+
+static int copy_module(struct mew_modules *m, const struct module *from)
+{
+	struct module *module = new_module(m, from->path);
+
+	if (!module)
+		return -ENOMEM;
+	if (from->file)
+		set_file(module, from->file);
+	module->pub.error = from->pub.error;
+	if (from->pub.fd < 0)
+		return 0;
+	module->pub.fd = fcntl(from->pub.fd, F_DUPFD_CLOEXEC, 0);
+	return module->pub.fd < 0 ? -errno : 0;
+}
+
+int mew_modules_copy(struct mew_modules *m, const struct mew_modules *from, struct mew_error *error)
+{
+	int rc = 0, worst = 0;
+	size_t i;
+
+	for (i = 0; i < from->n_modules && !rc; i++)
+		rc = copy_module(m, from->modules[i]);
+	for (i = 0; i < from->n_mappings && !rc; i++) {
+		struct mapping new = from->mappings[i];
+
+		if (new.gone)
+			continue;
+		new.slot = NO_SLOT;
+		if (new.pub.module != UINT32_MAX || m->table->n_modules < ANONYMOUS_MAX)
+			rc = publish(
+				m, new.pub.module == UINT32_MAX ? NULL : m->modules[new.pub.module],
+				&new);
+		worst = rc ? rc : worst;
+		rc = MEW_ARRAY_PUSH(m->mappings, m->n_mappings, m->cap_mappings);
+		if (!rc)
+			m->mappings[m->n_mappings++] = new;
+	}
+	m->changed = true;
+	raise_generation(m);
+	return say(m, rc ? rc : worst, error);
 }
 
 /* ---- /proc/PID/maps ---- */

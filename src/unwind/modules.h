@@ -67,6 +67,10 @@ struct mew_mapped {
 int mew_modules_add(struct mew_modules *m, const struct mew_mapped *mapped,
 		    struct mew_error *error);
 
+/* What from has mapped by now, into a set that is new. 0, or negative errno (-ENOSPC: as above). */
+int mew_modules_copy(struct mew_modules *m, const struct mew_modules *from,
+		     struct mew_error *error);
+
 const struct mew_unwind_table *mew_modules_table(const struct mew_modules *m);
 /* The mapping that covered pc at time_ns (0: the newest one), or NULL. Borrowed until the next
  * change. */

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "session/image.h"
+
+#include "unit.h"
+
+#define PLACE 0x100000
+
+static struct mew_images images;
+
+static int set_up(void **state)
+{
+	(void)state;
+	mew_images_init(&images);
+	return mew_images_exec(&images, 1, 100, NULL);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	mew_images_done(&images);
+	return 0;
+}
+
+static int map(uint32_t pid, uint64_t start_pc, uint64_t time_ns, const char *path)
+{
+	struct mew_mapped mapped = {start_pc, start_pc + 0x1000, 0, 0, 0, time_ns, path};
+
+	return mew_images_map(&images, pid, &mapped);
+}
+
+/* Path of what pid has at pc, at that time. */
+static const char *path_at(uint32_t pid, uint64_t pc, uint64_t time_ns)
+{
+	uint32_t image = mew_images_find(&images, pid, time_ns);
+	const struct mew_mapping *m;
+
+	if (image == UINT32_MAX)
+		return "unknown";
+	m = mew_modules_find(images.images[image].modules, pc, time_ns);
+	return m ? mew_modules_get(images.images[image].modules, m->module)->path : "none";
+}
+
+static void what_a_child_maps_is_not_its_parents(void **state)
+{
+	(void)state;
+	assert_int_equal(map(1, 0x1000, 110, "/nowhere/program"), 0);
+	assert_int_equal(mew_images_fork(&images, 2, 1, 120), 0);
+	assert_int_equal(mew_images_find(&images, 2, 125), mew_images_find(&images, 1, 125));
+	assert_int_equal(map(2, PLACE, 130, "/nowhere/second"), 0);
+	assert_int_equal(map(1, PLACE, 140, "/nowhere/first"), 0);
+	assert_int_equal(images.n, 2);
+	assert_string_equal(path_at(1, PLACE, 135), "none");
+	assert_string_equal(path_at(1, PLACE, 145), "/nowhere/first");
+	assert_string_equal(path_at(2, PLACE, 145), "/nowhere/second");
+	assert_string_equal(path_at(2, 0x1000, 145), "/nowhere/program");
+}
+
+static void what_a_parent_maps_is_not_its_childs(void **state)
+{
+	(void)state;
+	assert_int_equal(map(1, 0x1000, 110, "/nowhere/program"), 0);
+	assert_int_equal(mew_images_fork(&images, 2, 1, 120), 0);
+	assert_int_equal(map(1, PLACE, 130, "/nowhere/first"), 0);
+	assert_string_equal(path_at(1, PLACE, 135), "/nowhere/first");
+	assert_string_equal(path_at(1, 0x1000, 135), "/nowhere/program");
+	assert_string_equal(path_at(2, PLACE, 135), "none");
+	assert_string_equal(path_at(2, 0x1000, 135), "/nowhere/program");
+}
+
+static void an_image_that_nobody_else_runs_any_more_is_kept(void **state)
+{
+	(void)state;
+	/* With a second thread, which ends last. */
+	assert_int_equal(mew_images_fork(&images, 2, 1, 120), 0);
+	assert_int_equal(mew_images_fork(&images, 2, 2, 121), 0);
+	assert_int_equal(mew_images_exit(&images, 2), 0);
+	assert_int_equal(mew_images_exit(&images, 2), 0);
+	assert_int_equal(mew_images_fork(&images, 3, 1, 130), 0);
+	assert_int_equal(mew_images_exec(&images, 3, 140, NULL), 0);
+	assert_int_equal(images.n, 2);
+	assert_int_equal(map(1, PLACE, 150, "/nowhere/first"), 0);
+	assert_int_equal(images.n, 2);
+	assert_string_equal(path_at(3, PLACE, 160), "none");
+	/* A thread that is left runs it still. */
+	assert_int_equal(mew_images_fork(&images, 4, 1, 170), 0);
+	assert_int_equal(mew_images_fork(&images, 4, 4, 171), 0);
+	assert_int_equal(mew_images_exit(&images, 4), 0);
+	assert_int_equal(map(1, PLACE, 180, "/nowhere/second"), 0);
+	assert_int_equal(images.n, 3);
+	assert_string_equal(path_at(4, PLACE, 190), "/nowhere/first");
+}
+
+static void an_image_that_finds_no_room_is_unknown(void **state)
+{
+	uint32_t i;
+
+	(void)state;
+	assert_int_equal(mew_images_fork(&images, 2, 1, 120), 0);
+	for (i = 1; i < MEW_IMAGES_MAX; i++)
+		assert_int_equal(mew_images_exec(&images, 3, 130, NULL), 0);
+	assert_int_equal(map(2, PLACE, 150, "/nowhere/second"), 0);
+	assert_string_equal(path_at(2, PLACE, 160), "unknown");
+	assert_string_equal(path_at(1, PLACE, 160), "none");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(what_a_child_maps_is_not_its_parents),
+		TEST(what_a_parent_maps_is_not_its_childs),
+		TEST(an_image_that_nobody_else_runs_any_more_is_kept),
+		TEST(an_image_that_finds_no_room_is_unknown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
