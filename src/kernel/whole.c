@@ -98,6 +98,10 @@ static int open_all(struct mew_whole *w, const struct mew_event *event, int pid,
 	w->dummy = event->dummy;
 	w->attr.inherit = w->dummy.inherit = 1;
 	w->attr.enable_on_exec = w->dummy.enable_on_exec = 1;
+	/* A wakeup costs the program two switches where the reader gets its CPU: far apart, and
+	 * still with most of the ring free. Nobody asks when a thread was off the CPU. */
+	w->attr.wakeup_watermark = (uint32_t)(ring_bytes / 8);
+	w->dummy.context_switch = 0;
 	w->dummy.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	/* Refused together with inherit before Linux 6.12. */
 	w->attr.sample_type &= ~(uint64_t)PERF_SAMPLE_READ;

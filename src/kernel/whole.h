@@ -28,7 +28,7 @@ struct mew_whole_ring {
 /* Does not move once it is open: rings point into it. Zeroed: closed. */
 struct mew_whole {
 	struct perf_event_attr attr;  /* sampling: as the event's, but inherited and without READ */
-	struct perf_event_attr dummy; /* inherited too */
+	struct perf_event_attr dummy; /* inherited too, and without SWITCH records */
 	struct mew_whole_ring *rings; /* of each CPU: the sampling event's, then the dummy's */
 	size_t n_rings;
 	uint64_t n_bad; /* rings that were cut short, and records that could not be decoded */
