@@ -43,6 +43,7 @@ static int open_ring(struct opening *o, const struct perf_event_attr *attr, int 
 		return r->fd;
 	}
 	r->attr = attr;
+	r->cpu = cpu;
 	o->w->n_rings++;
 	return mew_ring_open_fitting(&r->ring, r->fd, data_bytes, min_bytes, o->error);
 }
@@ -136,6 +137,9 @@ void mew_whole_close(struct mew_whole *w)
 		return;
 	for (size_t i = 0; i < w->n_rings; i++) {
 		mew_ring_close(&w->rings[i].ring);
+		for (unsigned step = 0; step < MEW_WHOLE_STEPS; step++)
+			if (w->rings[i].larger_fds[step] > 0)
+				close(w->rings[i].larger_fds[step]);
 		close(w->rings[i].fd);
 	}
 	free(w->rings);
@@ -233,13 +237,27 @@ static int read_values(int fd, uint64_t values[4])
 	return n < (ssize_t)(3 * sizeof(*values)) ? -EIO : 0;
 }
 
+/* The sum over the events that take turns. */
+static int read_sampling(const struct mew_whole *w, const struct mew_whole_ring *r, uint64_t sum[4])
+{
+	uint64_t more[4];
+	int rc = read_values(r->fd, sum);
+
+	for (unsigned step = 0; step < w->step && !rc; step++) {
+		rc = read_values(r->larger_fds[step], more);
+		for (unsigned i = 0; i < 4 && !rc; i++)
+			sum[i] += more[i];
+	}
+	return rc;
+}
+
 int mew_whole_read(const struct mew_whole *w, struct mew_whole_count *ret)
 {
 	struct mew_whole_count sum = {0, 0, 0, 0};
 	uint64_t sampling[4], dummy[4];
 
 	for (size_t i = 0; i + 1 < w->n_rings; i += 2) {
-		int rc = read_values(w->rings[i].fd, sampling);
+		int rc = read_sampling(w, &w->rings[i], sampling);
 
 		if (!rc)
 			rc = read_values(w->rings[i + 1].fd, dummy);

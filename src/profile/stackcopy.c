@@ -12,6 +12,11 @@ void mew_stackcopy_init(struct mew_stackcopy *s, uint32_t bytes, int exact)
 	*s = (struct mew_stackcopy){.start = bytes, .bytes = bytes, .exact = exact};
 }
 
+int mew_stackcopy_cuts(uint64_t samples, uint64_t cut)
+{
+	return (double)cut > CUT_SHARE * (double)samples;
+}
+
 /* A quarter more than was seen. 0: no size that is worth a change. */
 static uint32_t fitting(const struct mew_stackcopy *s, uint64_t need)
 {
@@ -26,7 +31,7 @@ static uint32_t fitting(const struct mew_stackcopy *s, uint64_t need)
 uint32_t mew_stackcopy_next(struct mew_stackcopy *s, uint64_t samples, uint64_t cut,
 			    uint64_t need_bytes)
 {
-	int is_cut = (double)cut > CUT_SHARE * (double)samples;
+	int is_cut = mew_stackcopy_cuts(samples, cut);
 	uint32_t bytes = 0;
 
 	if (s->exact || !samples)

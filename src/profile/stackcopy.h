@@ -17,6 +17,9 @@ struct mew_stackcopy {
 	int fitted;            /* it was made smaller again, or cannot be */
 };
 
+/* Of so many samples, too many have a longer stack than was copied. */
+int mew_stackcopy_cuts(uint64_t samples, uint64_t cut);
+
 void mew_stackcopy_init(struct mew_stackcopy *s, uint32_t bytes, int exact);
 
 /*

@@ -11,10 +11,12 @@
 #include <time.h>
 
 #include "base/map.h"
+#include "kernel/larger.h"
 #include "kernel/rate.h"
 #include "kernel/record.h"
 #include "kernel/whole.h"
 #include "profile/account.h"
+#include "profile/stackcopy.h"
 #include "profile/verdict.h"
 #include "session/breaks.h"
 #include "session/collect.h"
@@ -38,16 +40,23 @@ struct whole_case {
 	int hung_up, multiplexed, silent; /* silent: the event counted nothing */
 	uint64_t samples, lost, bad, throttled, no_image;
 	struct mew_breaks breaks;
-	uint64_t n_misses; /* of the caches of images before this one */
+	int exact;                   /* the user chose the stack copy's size */
+	uint32_t copy_bytes, before; /* that size, and the one before it; 0: none */
+	uint64_t n_copies, n_cut;    /* samples of this size, and those with a longer stack */
+	uint64_t n_misses;           /* of the caches of images before this one */
 	unsigned n_children;
 };
 
 static int before_exec(void *arg, pid_t pid, struct mew_error *error)
 {
 	struct whole_case *k = arg;
+	int err;
 
 	k->pid = pid;
-	return mew_whole_open(&k->kernel, k->event, pid, error);
+	err = mew_whole_open(&k->kernel, k->event, pid, error);
+	if (!err && !k->exact)
+		mew_larger_open(&k->kernel, pid);
+	return err;
 }
 
 static void born(struct whole_case *k, uint32_t tid, uint64_t time_ns)
@@ -109,6 +118,29 @@ static int on_note(struct whole_case *k, const struct mew_record *r)
 	}
 }
 
+/* The samples of a size that was given up come for a while yet. */
+static void note_copy(struct whole_case *k, const struct mew_record *r)
+{
+	if (r->stack_asked <= k->before)
+		return;
+	k->n_copies++;
+	k->n_cut += k->walk.end == MEW_WALK_CUT && r->stack_bytes == r->stack_asked;
+}
+
+static void fit_copy(struct whole_case *k)
+{
+	uint32_t bytes;
+
+	if (!mew_stackcopy_cuts(k->n_copies, k->n_cut))
+		return;
+	bytes = mew_larger_step(&k->kernel);
+	if (!bytes)
+		return;
+	k->before = k->copy_bytes;
+	k->copy_bytes = bytes;
+	k->n_copies = k->n_cut = 0;
+}
+
 static int on_sample(struct whole_case *k, const struct mew_record *r)
 {
 	struct mew_walk_start start;
@@ -134,6 +166,7 @@ static int on_sample(struct whole_case *k, const struct mew_record *r)
 	mew_walk(mew_modules_table(k->images.images[image].modules),
 		 k->images.images[image].space.bytes, &start, &stack, &outermost, &k->cache,
 		 &k->walk);
+	note_copy(k, r);
 	whole = k->walk.end == MEW_WALK_OUTERMOST || k->walk.end == MEW_WALK_ZERO;
 	if (mew_breaks_add(&k->breaks, k->images.images[image].modules, &k->walk, !whole))
 		return -ENOMEM;
@@ -185,10 +218,14 @@ static size_t on_watch(void *arg, struct pollfd *fds, size_t max)
 static int on_ready(void *arg, const struct pollfd *fds, size_t n, struct mew_error *error)
 {
 	struct whole_case *k = arg;
+	int err;
 
 	for (size_t i = 0; i < n; i++)
 		k->hung_up |= fds[i].revents & POLLHUP;
-	return drain(k, 0, error);
+	err = drain(k, 0, error);
+	if (!err)
+		fit_copy(k);
+	return err;
 }
 
 /* Threads that are still there when the process has ended were alive up to the last record. */
@@ -216,7 +253,8 @@ static int account(struct whole_case *k, const struct mew_outcome *out, struct m
 		return mew_error_errno(error, err, "cannot read the event's count");
 	if (count.n_lost > k->lost)
 		k->lost = count.n_lost;
-	k->multiplexed = count.running_ns < count.enabled_ns;
+	/* Less is the time between two events that take turns. */
+	k->multiplexed = count.running_ns < count.enabled_ns - count.enabled_ns / 100;
 	k->silent = k->event->kind == MEW_EVENT_HARDWARE && !count.count && count.enabled_ns;
 	if (k->event->kind != MEW_EVENT_CLOCK) {
 		a->wall_s = round.wall_s;
@@ -234,6 +272,14 @@ static int account(struct whole_case *k, const struct mew_outcome *out, struct m
 	return 0;
 }
 
+/* The size that the hint is a multiple of; 0: no other size would help. */
+static uint32_t too_small(const struct whole_case *k)
+{
+	if (!k->breaks.n[MEW_WALK_CUT])
+		return 0;
+	return k->before && !mew_stackcopy_cuts(k->n_copies, k->n_cut) ? k->before : k->copy_bytes;
+}
+
 static int judge(struct whole_case *k, struct mew_session *s, struct mew_pcase *c)
 {
 	struct mew_verdict_cpu facts = {
@@ -242,7 +288,7 @@ static int judge(struct whole_case *k, struct mew_session *s, struct mew_pcase *
 		.broken = k->breaks.n_broken,
 		.n_threads = 1,
 		.whole_program = 1,
-		.stack_bytes = k->event->attr.sample_stack_user,
+		.stack_bytes = too_small(k),
 	};
 	uint64_t bad = k->bad + k->kernel.n_bad;
 	char doubt[192] = "", note[128] = "";
@@ -338,6 +384,8 @@ int mew_cpu_run_whole(struct mew_run *r, struct mew_cpu_engine *e, struct mew_pc
 			k->event->kind == MEW_EVENT_CLOCK
 				? (uint64_t)(e->start_s * 1e9)
 				: mew_rate_period(k->event->rate_hz, e->start_s);
+	k->exact = r->o->stack_bytes != 0;
+	k->copy_bytes = k->event->attr.sample_stack_user;
 	k->cache_image = UINT32_MAX;
 	mew_map_init(&k->alive);
 	mew_images_init(&k->images);

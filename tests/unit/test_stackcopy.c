@@ -66,6 +66,15 @@ static void a_size_that_was_given_is_exact(void **state)
 	assert_int_equal(s.bytes, 1024);
 }
 
+static void one_in_a_thousand_is_not_too_many(void **state)
+{
+	(void)state;
+	assert_false(mew_stackcopy_cuts(0, 0));
+	assert_false(mew_stackcopy_cuts(2000, 2));
+	assert_true(mew_stackcopy_cuts(2000, 3));
+	assert_true(mew_stackcopy_cuts(1, 1));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -74,6 +83,7 @@ int main(void)
 		cmocka_unit_test(what_the_largest_copy_cannot_hold_stays_cut),
 		cmocka_unit_test(a_need_near_the_largest_copy_is_not_fitted),
 		cmocka_unit_test(a_size_that_was_given_is_exact),
+		cmocka_unit_test(one_in_a_thousand_is_not_too_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * larger.h: the sampling events of a whole program once more, with larger copies of the stack: off
+ * until a step takes them instead of those before. They are inherited and write to the same rings.
+ */
+#ifndef MEW_KERNEL_LARGER_H
+#define MEW_KERNEL_LARGER_H
+
+#include <stdint.h>
+
+#include "kernel/whole.h"
+
+/* The size after bytes in rings of ring_bytes: a record of it fits in 16 times. 0: none. */
+uint32_t mew_larger_bytes(uint32_t bytes, uint64_t ring_bytes);
+
+/*
+ * Open the steps of w, just opened for process pid, that has not called exec. The number of them:
+ * up to MEW_WHOLE_STEPS, and 0 where the limit of descriptors, memory or the rings allow none. They
+ * are closed by mew_whole_close.
+ */
+unsigned mew_larger_open(struct mew_whole *w, int pid);
+
+/*
+ * From now on the next size, in all threads and children that there are and will be. Returns it;
+ * 0: there is none, all is as it was. A sample's stack_asked tells which size it is of: those of
+ * before are still in the rings. What a thread does between its one event and its other, for some
+ * microseconds, is neither sampled nor counted.
+ */
+uint32_t mew_larger_step(struct mew_whole *w);
+
+#endif

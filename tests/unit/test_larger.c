@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "kernel/larger.h"
+#include "unit.h"
+
+#define MIB (1024u * 1024u)
+
+static void sizes_are_four_times_as_large_up_to_the_most_there_can_be(void **state)
+{
+	(void)state;
+	assert_int_equal(mew_larger_bytes(8192, 4 * MIB), 32768);
+	assert_int_equal(mew_larger_bytes(32768, 4 * MIB), 65528);
+	assert_int_equal(mew_larger_bytes(65528, 4 * MIB), 0);
+	assert_int_equal(mew_larger_bytes(1024, 4 * MIB), 4096);
+}
+
+static void sixteen_records_fit_into_a_ring(void **state)
+{
+	(void)state;
+	/* 524,288 / 16 - 512 */
+	assert_int_equal(mew_larger_bytes(8192, MIB / 2), 32256);
+	assert_int_equal(mew_larger_bytes(32256, MIB / 2), 0);
+	assert_int_equal(mew_larger_bytes(32768, MIB), 65024);
+	assert_int_equal(mew_larger_bytes(8192, MIB / 8), 0);
+	assert_int_equal(mew_larger_bytes(8192, 4096), 0);
+	assert_int_equal(mew_larger_bytes(8192, 0), 0);
+}
+
+static void without_steps_nothing_is_taken(void **state)
+{
+	struct mew_whole w = {.n_bad = 0};
+
+	(void)state;
+	assert_int_equal(mew_larger_open(&w, 0), 0);
+	assert_int_equal(mew_larger_step(&w), 0);
+	assert_int_equal(w.step, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sizes_are_four_times_as_large_up_to_the_most_there_can_be),
+		cmocka_unit_test(sixteen_records_fit_into_a_ring),
+		cmocka_unit_test(without_steps_nothing_is_taken),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
