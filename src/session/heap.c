@@ -264,12 +264,28 @@ static int fill(struct mew_heap_case *k, struct mew_session *s, struct mew_pcase
 	return err ? mew_error_set(error, err, "out of memory") : 0;
 }
 
+/* What is worth knowing of a row that is right. NULL: nothing. */
+static const char *note_of(const struct mew_heap_case *k, char *note, size_t size)
+{
+	uint64_t by_fp = k->breaks.n_stacks_by_fp;
+	char text[MEW_HEAP_DOUBT_BYTES];
+	const char *unseen = mew_heap_note(k, text);
+	int n = 0;
+
+	if (unseen)
+		n = snprintf(note, size, "%s", unseen);
+	if (by_fp)
+		n = snprintf(note + n, size - (size_t)n, "%s%llu stack%s by frame pointers",
+			     n ? "; " : "", (unsigned long long)by_fp, by_fp == 1 ? "" : "s");
+	return n ? note : NULL;
+}
+
 static int report_case(struct mew_heap_case *k, struct mew_session *s, struct mew_pcase *c,
 		       const struct mew_outcome *out, struct mew_error *error)
 {
 	struct mew_verdict_heap facts = {.left_early = k->left_early};
 	struct mew_verdict v;
-	char text[MEW_HEAP_DOUBT_BYTES], note[64];
+	char text[MEW_HEAP_DOUBT_BYTES], note[192];
 	int err = fill(k, s, c, &facts, error);
 
 	if (err)
@@ -277,14 +293,7 @@ static int report_case(struct mew_heap_case *k, struct mew_session *s, struct me
 	facts.doubt = mew_heap_doubt(k, s, text);
 	if (!facts.doubt && facts.ended_inside && k->n_threads > 1 && !k->n_rounds)
 		facts.doubt = "iterations of the first thread alone are known";
-	if (k->breaks.n_stacks_by_fp) {
-		snprintf(note, sizeof note, "%llu stack%s by frame pointers",
-			 (unsigned long long)k->breaks.n_stacks_by_fp,
-			 k->breaks.n_stacks_by_fp == 1 ? "" : "s");
-		facts.note = note;
-	} else {
-		facts.note = mew_heap_note(k);
-	}
+	facts.note = note_of(k, note, sizeof note);
 	mew_breaks_say(&k->breaks, k->o, c->key, 0);
 	mew_verdict_heap(&c->heap, &facts, &v);
 	err = mew_verdict_store(s, c, &v);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "channel/segment.h"
+#include "symbol/allocator.h"
 
 /* A whole program whose malloc never came by: figures of zero would be a lie. */
 static int hook_is_blind(const struct mew_heap_case *k)
@@ -103,7 +104,29 @@ const char *mew_heap_doubt(const struct mew_heap_case *k, const struct mew_sessi
 	return new_goes_by(k, s) ? "the program's own operator new is not recorded" : NULL;
 }
 
-const char *mew_heap_note(const struct mew_heap_case *k)
+/* An allocator beside malloc in one of the files that were mapped. */
+static const char *other_allocator(const struct mew_heap_case *k)
 {
+	const char *name = NULL;
+
+	for (size_t i = 0; i < k->n_hooks && !name; i++) {
+		const struct mew_modules *m = k->hooks[i].modules;
+
+		for (uint32_t id = 0;
+		     mew_heap_counts(k, &k->hooks[i]) && !name && id < mew_modules_count(m); id++)
+			name = mew_allocator_of(mew_modules_get(m, id));
+	}
+	return name;
+}
+
+const char *mew_heap_note(const struct mew_heap_case *k, char text[MEW_HEAP_DOUBT_BYTES])
+{
+	const char *name = other_allocator(k);
+
+	if (name) {
+		snprintf(text, MEW_HEAP_DOUBT_BYTES,
+			 "of %s only what it takes from malloc is counted", name);
+		return text;
+	}
 	return calls_no_malloc(k) ? "the program's own file calls no malloc of a library" : NULL;
 }

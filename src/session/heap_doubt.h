@@ -9,7 +9,7 @@
 #include "profile/profile.h"
 #include "session/heap_case.h"
 
-#define MEW_HEAP_DOUBT_BYTES 64
+#define MEW_HEAP_DOUBT_BYTES 96
 
 /* Why the figures mean nothing; static, NULL when they do mean something. */
 const char *mew_heap_unhooked(const struct mew_heap_case *k);
@@ -18,7 +18,8 @@ const char *mew_heap_unhooked(const struct mew_heap_case *k);
 const char *mew_heap_doubt(const struct mew_heap_case *k, const struct mew_session *s,
 			   char text[MEW_HEAP_DOUBT_BYTES]);
 
-/* What may be missing from them, and is not when libraries alone allocate; static, or NULL. */
-const char *mew_heap_note(const struct mew_heap_case *k);
+/* What may be missing from them, and is not when libraries alone allocate, or nobody by another
+ * name than malloc. NULL: nothing. May be in text. */
+const char *mew_heap_note(const struct mew_heap_case *k, char text[MEW_HEAP_DOUBT_BYTES]);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "fuzz.h"
 #include "symbol/debugfile.h"
+#include "symbol/allocator.h"
 #include "symbol/executable.h"
 #include "symbol/symtab.h"
 #include "symbol/unpack.h"
@@ -95,6 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_all(elf_begin(fd, ELF_C_READ, NULL));
 	if (!mew_executable_read(fd, &executable))
 		FUZZ_CHECK(strlen(executable.build_id) < sizeof(executable.build_id));
+	mew_allocator_in(fd);
 	if (size) {
 		memcpy(image, data, size);
 		read_all(elf_memory(image, size));

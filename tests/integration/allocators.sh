@@ -247,6 +247,79 @@ build whole-own whole.c
 run 0 timeout 60 "$MEW_PERF" mem --no-db -o x.csv ./whole-own
 [ "$(cell x.csv whole-own verdict)" = ok ] || fail "a program that calls malloc is doubted" x.csv
 
+# An allocator under a name of its own is never seen: the row has malloc's 10 calls, and says so.
+cat >prefixed.c <<'C'
+#include <stddef.h>
+#include <sys/mman.h>
+void *je_malloc(size_t n);
+void *je_malloc(size_t n)
+{
+	return mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+C
+cat >both.c <<'C'
+#include <stdlib.h>
+#include <unistd.h>
+#ifndef OTHER
+#define OTHER je_malloc
+#endif
+void *OTHER(size_t n);
+int main(void)
+{
+	for (int i = 0; i < 10; i++) {
+		*(char *volatile *)malloc(sizeof(char *)) = OTHER(1000000);
+	}
+	_exit(0);
+}
+C
+$CC -O1 -c prefixed.c || broken "cannot build prefixed.o"
+$CC -O1 -fPIC -shared -o libprefixed.so prefixed.c || broken "cannot build libprefixed.so"
+cat >front.c <<'C'
+#include <stddef.h>
+void *je_malloc(size_t n);
+void *front(size_t n);
+void *front(size_t n)
+{
+	return je_malloc(n);
+}
+C
+$CC -O1 -fPIC -shared -fvisibility=default -Wl,--version-script=/dev/stdin -o libfront.so front.c prefixed.c \
+	<<'V' || broken "cannot build libfront.so"
+{ global: front; local: *; };
+V
+cp libprefixed.so libstripped.so
+strip libstripped.so || broken "cannot strip"
+
+# noted TEXT NAME PROGRAM: its row has malloc's calls, and a note that NAME has others.
+noted()
+{
+	run 0 timeout 60 "$MEW_PERF" mem --no-db --mmap -o x.csv "$3"
+	[ "$(cell x.csv "${3##*/}" total_allocations)" -ge 10 ] || fail "$1: other figures" x.csv
+	[ "$(cell x.csv "${3##*/}" verdict)" = "$2" ] || fail "$1: not '$2'" x.csv err
+	# What it maps is no block, but is seen apart.
+	[ "$(cell x.csv "${3##*/}" mapped_held_bytes)" -ge 10000000 ] || fail "$1: not mapped" x.csv
+	pass "$1: what is not counted is said"
+}
+only='ok; of je_malloc only what it takes from malloc is counted'
+build both-own both.c prefixed.o
+noted "je_malloc in the program" "$only" ./both-own
+build both-library both.c ./libprefixed.so
+noted "je_malloc in a library" "$only" ./both-library
+build both-stripped both.c ./libstripped.so
+noted "je_malloc in a stripped library" "$only" ./both-stripped
+build both-front both.c -DOTHER=front ./libfront.so
+noted "je_malloc, hidden in a library" "$only" ./both-front
+strip both-own -o both-bare || broken "cannot strip"
+noted "je_malloc in a stripped program, which only --mmap shows" ok ./both-bare
+so=$($CC -print-file-name=libmimalloc.so)
+if [ "$so" != libmimalloc.so ]; then
+	build both-mi both.c -DOTHER=mi_malloc "$so"
+	run 0 timeout 60 "$MEW_PERF" mem --no-db -o x.csv ./both-mi
+	[ "$(cell x.csv both-mi verdict)" = 'ok; of mi_malloc only what it takes from malloc is counted' ] ||
+		fail "mi_malloc by its own name: nothing is said" x.csv err
+	pass "mi_malloc by its own name: what is not counted is said"
+fi
+
 n=0
 for allocator in jemalloc tcmalloc_minimal mimalloc; do
 	so=$($CC -print-file-name=lib$allocator.so)
