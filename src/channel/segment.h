@@ -15,7 +15,7 @@
 #include "channel/iterations.h"
 #include "channel/sizes.h"
 
-#define MEW_SEGMENT_MAGIC 0x3150414548574557ull
+#define MEW_SEGMENT_MAGIC 0x3250414548574557ull
 #define MEW_SEGMENT_NODES (1u << 20) /* stack tree nodes at most; the memfd is sparse */
 #define MEW_SEGMENT_SHARDS 256u
 
@@ -43,13 +43,24 @@ enum mew_segment_new {
  * allocations whose innermost frame is this node: the return address of the call of malloc (or what
  * it is) is the leaf. They change as long as the window is open; once it is closed they stay as
  * they are, until it opens again.
+ *
+ * Threads that share a stack take its memory from each other: an event writes to the second line of
+ * it alone, nearly always.
  */
 struct mew_segment_node {
 	uint64_t pc; /* return address: look up pc - 1 */
 	uint32_t parent;
 	uint16_t flags;
-	uint16_t entry;       /* index of the entry point in hooks.def that was called: its name
-				 heads the stack */
+	uint16_t entry; /* index of the entry point in hooks.def that was called: its name
+			   heads the stack */
+	uint64_t temporary;
+	/* The hook's own: what has happened since the window was closed. */
+	int64_t late_bytes, late_blocks;
+	uint64_t late_frees, late_temporary;
+	uint64_t reserved;
+
+	uint32_t lock; /* the hook's own: of the counters */
+	uint32_t reserved_too;
 	uint64_t allocations; /* calls in the window */
 	uint64_t bytes;       /* requested, cumulative; a realloc counts with its full new size */
 	int64_t live_bytes;
@@ -58,8 +69,11 @@ struct mew_segment_node {
 	int64_t peak_bytes; /* live at the high-water mark, if epoch is the segment's; else
 			       live_bytes is that */
 	uint64_t frees;     /* of tracked blocks, up to the window's end, in pauses too */
-	uint64_t temporary;
 };
+
+_Static_assert(offsetof(struct mew_segment_node, lock) == 64 &&
+		       sizeof(struct mew_segment_node) == 128,
+	       "two lines");
 
 /* What no node has, in parts so that threads seldom meet. */
 struct mew_segment_shard {
@@ -109,10 +123,13 @@ struct mew_segment {
 	struct mew_sizes sizes;           /* of the allocations in the window */
 	struct mew_curve curve;           /* live over the window; marks of its allocations */
 	struct mew_iterations iterations; /* of a benchmark's loop: their high-water marks */
+	uint64_t pad[5];
 	struct mew_segment_node nodes[];
 };
 
-_Static_assert(offsetof(struct mew_segment, shards) % 64 == 0, "cache lines of their own");
+_Static_assert(offsetof(struct mew_segment, shards) % 64 == 0 &&
+		       offsetof(struct mew_segment, nodes) % 128 == 0,
+	       "cache lines of their own");
 
 #define MEW_SEGMENT_EPOCH_SHIFT 42 /* of `below`: 4 TiB, and 22 bits of the epoch */
 #define MEW_SEGMENT_BELOW (((uint64_t)1 << MEW_SEGMENT_EPOCH_SHIFT) - 1)

@@ -12,7 +12,8 @@
  * and 4; 5 to 8; ... The last one is of all that are larger than 2^61. */
 #define MEW_SIZES_CLASSES 64u
 
-/* Threads count in one of several places, so that they do not take the memory from each other. */
+/* Threads count in several places, so that they do not take the memory from each other: those
+ * numbered below this in one of their own, all others in the first one. */
 #define MEW_SIZES_PLACES 16u
 
 /* Zeroed to start. */
@@ -34,11 +35,18 @@ static inline uint64_t mew_sizes_most(unsigned class)
 	return class == 0 ? 0 : class > 62 ? INT64_MAX : 1ull << (class - 1);
 }
 
-/* Where an allocation of bytes by a thread of any number is counted; other threads may do so too.
+/* Whether a thread counts in a place that no other thread writes to. Numbers are given once,
+ * from 1.
  */
+static inline int mew_sizes_is_own(uint32_t thread)
+{
+	return thread > 0 && thread < MEW_SIZES_PLACES;
+}
+
+/* Where an allocation of bytes by a thread is counted. */
 static inline uint64_t *mew_sizes_at(struct mew_sizes *s, uint32_t thread, uint64_t bytes)
 {
-	return &s->counts[thread % MEW_SIZES_PLACES][mew_sizes_class(bytes)];
+	return &s->counts[mew_sizes_is_own(thread) ? thread : 0][mew_sizes_class(bytes)];
 }
 
 /* Of all threads. */

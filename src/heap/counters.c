@@ -12,14 +12,19 @@
 
 /* ---- live ---- */
 
+static ALWAYS_INLINE struct mew_lock *lock_of(struct mew_counters *c, uint32_t id)
+{
+	return (struct mew_lock *)&c->segment->nodes[id].lock;
+}
+
 static ALWAYS_INLINE void lock_node(struct mew_counters *c, uint32_t id)
 {
-	mew_lock_acquire(&c->nodes[id].lock);
+	mew_lock_acquire(lock_of(c, id));
 }
 
 static ALWAYS_INLINE void unlock_node(struct mew_counters *c, uint32_t id)
 {
-	mew_lock_release(&c->nodes[id].lock);
+	mew_lock_release(lock_of(c, id));
 }
 
 /* The lower one first, so that two threads do not wait for each other. */
@@ -80,7 +85,6 @@ static ALWAYS_INLINE void charge(struct mew_segment *s, struct mew_segment_node 
 static ALWAYS_INLINE void end(struct mew_counters *c, const struct mew_live_block *old,
 			      int is_freed, int is_temporary)
 {
-	struct mew_counters_node *late = &c->nodes[old->node];
 	struct mew_segment_node *n = &c->segment->nodes[old->node];
 	struct mew_peak_change change;
 
@@ -91,10 +95,10 @@ static ALWAYS_INLINE void end(struct mew_counters *c, const struct mew_live_bloc
 		n->frees += is_freed != 0;
 		n->temporary += is_temporary != 0;
 	} else {
-		late->late_bytes -= (int64_t)old->bytes;
-		late->late_blocks--;
-		late->late_frees += is_freed != 0;
-		late->late_temporary += is_temporary != 0;
+		n->late_bytes -= (int64_t)old->bytes;
+		n->late_blocks--;
+		n->late_frees += is_freed != 0;
+		n->late_temporary += is_temporary != 0;
 		mew_lock_add(&c->segment->late_bytes, old->bytes);
 		mew_lock_add(&c->segment->late_blocks, 1);
 	}
@@ -124,28 +128,19 @@ static ALWAYS_INLINE int track(struct mew_counters *c, const struct mew_live_blo
 
 /* ---- state ---- */
 
-int mew_counters_init(struct mew_counters *c, struct mew_segment *segment, struct mew_pages *pages)
+void mew_counters_init(struct mew_counters *c, struct mew_segment *segment, struct mew_pages *pages)
 {
 	c->segment = segment;
-	c->cap_nodes = segment->cap_nodes;
 	c->is_open = 0;
 	mew_live_init(&c->live, pages);
-	/* As sparse as the segment itself, and counted with its nodes. */
-	c->nodes = pages->map(c->cap_nodes * sizeof(*c->nodes));
-	if (!c->nodes)
-		return -ENOMEM;
 	segment->epoch = 1;
 	segment->below = segment->epoch << MEW_SEGMENT_EPOCH_SHIFT;
-	return 0;
 }
 
 void mew_counters_done(struct mew_counters *c)
 {
-	if (!c || !c->nodes)
-		return;
-	c->live.pages->unmap(c->nodes, c->cap_nodes * sizeof(*c->nodes));
-	c->nodes = NULL;
-	mew_live_done(&c->live);
+	if (c)
+		mew_live_done(&c->live);
 }
 
 void mew_counters_open(struct mew_counters *c)
@@ -155,19 +150,18 @@ void mew_counters_open(struct mew_counters *c)
 	uint32_t n_nodes = __atomic_load_n(&s->n_nodes, __ATOMIC_ACQUIRE);
 
 	for (uint32_t i = 0; i < n_nodes; i++) {
-		struct mew_counters_node *late = &c->nodes[i];
 		struct mew_segment_node *n = &s->nodes[i];
 		struct mew_peak_change change;
 
 		/* Whether anything is late is asked first: most nodes need not be written. */
-		if (!late->late_blocks)
+		if (!n->late_blocks)
 			continue;
-		change = change_live(s, late->late_bytes);
-		charge(s, n, &change, late->late_bytes, late->late_blocks);
-		n->frees += late->late_frees;
-		n->temporary += late->late_temporary;
-		late->late_bytes = late->late_blocks = 0;
-		late->late_frees = late->late_temporary = 0;
+		change = change_live(s, n->late_bytes);
+		charge(s, n, &change, n->late_bytes, n->late_blocks);
+		n->frees += n->late_frees;
+		n->temporary += n->late_temporary;
+		n->late_bytes = n->late_blocks = 0;
+		n->late_frees = n->late_temporary = 0;
 	}
 	s->late_bytes = s->late_blocks = 0;
 	mew_iterations_begin(&s->iterations, mew_segment_live(s));
@@ -191,6 +185,17 @@ void mew_counters_iterate(struct mew_counters *c)
 
 /* ---- events ---- */
 
+/* The first threads have a place each; all others share one. */
+static ALWAYS_INLINE void count_size(struct mew_segment *s, uint32_t thread, uint64_t bytes)
+{
+	uint64_t *n = mew_sizes_at(&s->sizes, thread, bytes);
+
+	if (mew_sizes_is_own(thread))
+		__atomic_store_n(n, *n + 1, __ATOMIC_RELAXED);
+	else
+		mew_lock_add(n, 1);
+}
+
 void mew_counters_allocate(struct mew_counters *c, struct mew_counters_thread *t, uint32_t node,
 			   uint64_t addr, uint64_t bytes)
 {
@@ -213,7 +218,7 @@ void mew_counters_resize(struct mew_counters *c, struct mew_counters_thread *t,
 	t->last_serial = block.serial;
 	if (!t->number)
 		t->number = 1 + (uint32_t)mew_lock_add(&c->segment->n_threads, 1);
-	mew_lock_add(mew_sizes_at(&c->segment->sizes, t->number, bytes), 1);
+	count_size(c->segment, t->number, bytes);
 	is_live = track(c, &block);
 	if (!is_live || node == MEW_TREE_LOST)
 		mew_counters_lose(c->segment);

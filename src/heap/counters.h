@@ -28,23 +28,15 @@ struct mew_counters_thread {
 	uint32_t number; /* from 1 in the order of their first allocations, 0: none yet */
 };
 
-/* Of one node: what has happened since the window was closed. */
-struct mew_counters_node {
-	struct mew_lock lock; /* of this and of the segment's node */
-	int64_t late_bytes, late_blocks;
-	uint64_t late_frees, late_temporary;
-};
-
 struct mew_counters {
 	struct mew_segment *segment; /* borrowed */
 	struct mew_live live;
-	struct mew_counters_node *nodes; /* cap_nodes of them */
-	uint32_t cap_nodes;
 	int is_open; /* changes when all locks of live are held */
 };
 
-/* For a segment in which a tree was started (cap_nodes is set). -ENOMEM. */
-int mew_counters_init(struct mew_counters *c, struct mew_segment *segment, struct mew_pages *pages);
+/* For a zeroed segment in which a tree was started. */
+void mew_counters_init(struct mew_counters *c, struct mew_segment *segment,
+		       struct mew_pages *pages);
 void mew_counters_done(struct mew_counters *c);
 
 /* The window opens and closes; it may do so again. The caller holds all locks of live. Once it is

@@ -3,12 +3,15 @@
 
 #include "heap/lock.h"
 
-#include <linux/futex.h>
 #include <stddef.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SPINS 100 /* the lock is held for about as long as this takes */
+#define YIELDS 20 /* for who holds it, but does not run */
+#define SLEEP_LEAST_NS 20000
+#define SLEEP_MOST_NS 1000000
 
 static inline void relax(void)
 {
@@ -21,22 +24,34 @@ static inline void relax(void)
 #endif
 }
 
+static inline int take(struct mew_lock *lock)
+{
+	uint32_t is_free = 0;
+
+	return __atomic_load_n(&lock->word, __ATOMIC_RELAXED) == 0 &&
+	       __atomic_compare_exchange_n(&lock->word, &is_free, 1, 0, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
+/* Raw: what the C library has for it is a cancellation point, which malloc is not. */
 void mew_lock_wait(struct mew_lock *lock)
 {
-	for (int i = 0; i < SPINS; i++) {
-		uint32_t is_free = 0;
+	struct timespec pause = {.tv_nsec = SLEEP_LEAST_NS};
 
-		if (__atomic_load_n(&lock->word, __ATOMIC_RELAXED) == 0 &&
-		    __atomic_compare_exchange_n(&lock->word, &is_free, 1, 0, __ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
+	for (int i = 0; i < SPINS; i++) {
+		if (take(lock))
 			return;
 		relax();
 	}
-	while (__atomic_exchange_n(&lock->word, 2, __ATOMIC_ACQUIRE) != 0)
-		syscall(SYS_futex, &lock->word, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
-}
-
-void mew_lock_wake(struct mew_lock *lock)
-{
-	syscall(SYS_futex, &lock->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	for (int i = 0; i < YIELDS; i++) {
+		syscall(SYS_sched_yield);
+		if (take(lock))
+			return;
+	}
+	/* It runs nowhere, or has much to do, or is of a lower priority. */
+	while (!take(lock)) {
+		syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, NULL);
+		if (pause.tv_nsec < SLEEP_MOST_NS)
+			pause.tv_nsec *= 2;
+	}
 }

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lock.h: a lock of one word on a futex(2), usable inside malloc, and additions that threads share.
- * A process of one thread pays for neither. Zeroed to start. Not recursive: whoever may be
- * interrupted by a signal handler that allocates says so first (recorder.c).
+ * lock.h: a lock of one word, usable inside malloc, and additions that threads share. A process of
+ * one thread pays for neither. Zeroed to start. Not recursive: whoever may be interrupted by a
+ * signal handler that allocates says so first (recorder.c).
+ *
+ * Who waits asks again, at last between sleeps, and who releases wakes nobody: so that it is a
+ * plain store. A futex(2) takes an exchange there, as dear as taking the lock, each time; waits are
+ * few.
  */
 #ifndef MEW_HEAP_LOCK_H
 #define MEW_HEAP_LOCK_H
@@ -10,7 +14,7 @@
 #include <stdint.h>
 
 struct mew_lock {
-	uint32_t word; /* 0 free, 1 held, 2 held and others wait */
+	uint32_t word; /* 0 free, 1 held */
 };
 
 /* glibc's, since 2.32: not 0 as long as nobody but the caller runs. It becomes 0 before a second
@@ -23,7 +27,6 @@ static inline int mew_lock_alone(void)
 }
 
 void mew_lock_wait(struct mew_lock *lock);
-void mew_lock_wake(struct mew_lock *lock);
 
 static inline void mew_lock_acquire(struct mew_lock *lock)
 {
@@ -38,10 +41,7 @@ static inline void mew_lock_acquire(struct mew_lock *lock)
 
 static inline void mew_lock_release(struct mew_lock *lock)
 {
-	if (mew_lock_alone())
-		lock->word = 0;
-	else if (__atomic_exchange_n(&lock->word, 0, __ATOMIC_RELEASE) == 2)
-		mew_lock_wake(lock);
+	__atomic_store_n(&lock->word, 0, __ATOMIC_RELEASE);
 }
 
 /* 1: the caller holds the lock now. 0: somebody else does. */

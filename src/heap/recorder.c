@@ -142,8 +142,7 @@ static inline void tell_own_bytes(void)
 	struct mew_segment *s = recorder.client.segment;
 	uint64_t bytes = __atomic_load_n(&recorder.pages.n_bytes, __ATOMIC_RELAXED) +
 			 __atomic_load_n(&recorder.maps_pages.n_bytes, __ATOMIC_RELAXED) +
-			 __atomic_load_n(&s->n_nodes, __ATOMIC_RELAXED) *
-				 (sizeof(s->nodes[0]) + sizeof(recorder.counters.nodes[0])) +
+			 __atomic_load_n(&s->n_nodes, __ATOMIC_RELAXED) * sizeof(s->nodes[0]) +
 			 __atomic_load_n(&recorder.stacks.bytes, __ATOMIC_RELAXED);
 
 	if (bytes != __atomic_load_n(&s->own_bytes, __ATOMIC_RELAXED))
@@ -512,10 +511,9 @@ static int start(const char *path)
 	segment = recorder.client.segment;
 	mew_pages_init(&recorder.pages);
 	rc = mew_tree_init(&recorder.tree, segment, recorder.client.segment_bytes, &recorder.pages);
-	if (!rc)
-		rc = mew_counters_init(&recorder.counters, segment, &recorder.pages);
 	if (rc)
 		return rc;
+	mew_counters_init(&recorder.counters, segment, &recorder.pages);
 	mew_pages_init(&recorder.maps_pages);
 	if (is_set(MEW_HEAP_MMAP))
 		rc = mew_mapped_init(&recorder.mapped, &segment->mapped, &recorder.maps_pages,

@@ -30,7 +30,7 @@ static int start(void **state)
 	assert_non_null(f->s);
 	f->s->cap_nodes = f->s->n_nodes = N_NODES;
 	f->s->nodes[BROKEN].flags = MEW_NODE_BROKEN;
-	assert_int_equal(mew_counters_init(&f->c, f->s, &f->pages), 0);
+	mew_counters_init(&f->c, f->s, &f->pages);
 	*state = f;
 	return 0;
 }
@@ -459,23 +459,6 @@ static void calls_are_counted_where_an_event_enters(void **state)
 	assert_int_equal(mew_segment_n_hooked(f->s), 7);
 }
 
-static void counters_need_memory(void **state)
-{
-	struct fixture *f = *state;
-	struct mew_pages pages;
-	struct mew_counters c;
-
-	pages = heap_pages(0);
-	assert_int_equal(mew_counters_init(&c, f->s, &pages), -ENOMEM);
-	assert_int_equal(pages.n_bytes, 0);
-	mew_counters_done(&c);
-	pages = heap_pages(1);
-	assert_int_equal(mew_counters_init(&c, f->s, &pages), 0);
-	mew_counters_done(&c);
-	assert_int_equal(pages.n_bytes, 0);
-	mew_counters_done(NULL);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
 
 int main(void)
@@ -501,7 +484,6 @@ int main(void)
 		TEST(broken_stacks_are_counted),
 		TEST(a_block_beyond_all_measure_is_lost_and_never_live),
 		TEST(calls_are_counted_where_an_event_enters),
-		TEST(counters_need_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,12 +44,28 @@ static void threads_of_any_number_add_up(void **state)
 	assert_int_equal(mew_sizes_of(&s, 5), 0);
 }
 
+static void the_first_threads_have_a_place_each(void **state)
+{
+	static struct mew_sizes s;
+
+	(void)state;
+	for (uint32_t a = 1; mew_sizes_is_own(a); a++)
+		for (uint32_t b = 0; b < 100; b++)
+			assert_int_equal(mew_sizes_at(&s, a, 24) == mew_sizes_at(&s, b, 24),
+					 a == b);
+	assert_true(mew_sizes_is_own(1));
+	assert_true(mew_sizes_is_own(MEW_SIZES_PLACES - 1));
+	assert_false(mew_sizes_is_own(MEW_SIZES_PLACES));
+	assert_false(mew_sizes_is_own(0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_class_goes_up_to_a_power_of_two),
 		cmocka_unit_test(each_class_ends_where_it_says_and_the_next_one_begins),
 		cmocka_unit_test(threads_of_any_number_add_up),
+		cmocka_unit_test(the_first_threads_have_a_place_each),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

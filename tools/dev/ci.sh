@@ -64,10 +64,12 @@ check_threads()
 {
 	dir=$ci/build-thread
 	configure_in "$dir" CC=gcc --enable-sanitizers=thread &&
-		build_in "$dir" tests/unit/test_heap_model tests/unit/test_curve || return 1
+		build_in "$dir" tests/unit/test_heap_model tests/unit/test_heap_lock \
+			tests/unit/test_curve || return 1
 	for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 		echo "try $try"
-		"$dir/tests/unit/test_heap_model" && "$dir/tests/unit/test_curve" || return 1
+		"$dir/tests/unit/test_heap_model" && "$dir/tests/unit/test_heap_lock" &&
+			"$dir/tests/unit/test_curve" || return 1
 	done
 }
 
