@@ -97,7 +97,7 @@ static void case_notes(struct notes *n, const struct mew_pcase *c)
 struct module {
 	const char *path;
 	bool described;
-	double without;
+	double without, nameless; /* nameless: of which only the file is known */
 };
 
 static double size_of(const struct mew_session *s, const struct mew_pvalue *v)
@@ -123,25 +123,43 @@ static size_t find_module(struct module *modules, size_t n, const char *path)
 	return i;
 }
 
+/* Where its debug info may be had. */
+static void module_hint(struct notes *n, const char *build_id, const char *package)
+{
+	const char *servers = *build_id ? n->options->hint_debuginfod : NULL;
+
+	if (*package)
+		mew_buffer_printf(&n->line, "hint: the -dbgsym or -dbg package of %s", package);
+	else
+		mew_buffer_puts(&n->line, "hint: build it with -g");
+	if (servers)
+		mew_buffer_printf(&n->line, ", or %s", servers);
+	say(n);
+}
+
 static void module_note(struct notes *n, const struct module *m, double all)
 {
 	bool own = !n->session->whole_program &&
 		   !strcmp(mew_base_name(m->path), mew_base_name(n->session->program));
+	bool nameless = m->nameless / all >= MODULE_SHARE, verbose = n->options->verbose;
+	struct mew_buffer build_id = MEW_BUFFER_INIT, package = MEW_BUFFER_INIT;
 	struct mew_cell cell;
 
-	if (m->described || !(m->without / all >= MODULE_SHARE) || !*m->path)
-		return;
-	if (!own && !n->options->verbose)
-		return;
-	mew_buffer_printf(
-		&n->line, "%s'%s' has no debug info: its functions (%s of %s) have no lines",
-		own ? "warning: " : "", m->path, mew_cell_percent(&cell, m->without / all),
-		n->session->kind == MEW_SESSION_CPU ? "the time" : "the bytes");
+	if (m->described || !(m->without / all >= MODULE_SHARE) || !*m->path ||
+	    !(own || nameless || verbose) ||
+	    (n->options->module && !n->options->module(m->path, &build_id, &package)))
+		goto out;
+	mew_buffer_printf(&n->line, "%s'%s' has no debug info: %s of %s", own ? "warning: " : "",
+			  verbose ? m->path : mew_base_name(m->path),
+			  mew_cell_percent(&cell, m->without / all),
+			  n->session->kind == MEW_SESSION_CPU ? "the time" : "the bytes");
+	if (verbose && build_id.len)
+		mew_buffer_printf(&n->line, ", build-id %s", build_id.data);
 	say(n);
-	if (own) {
-		mew_buffer_puts(&n->line, "hint: build it with -g");
-		say(n);
-	}
+	module_hint(n, build_id.len && !own ? build_id.data : "", package.len ? package.data : "");
+out:
+	mew_buffer_done(&build_id);
+	mew_buffer_done(&package);
 }
 
 static void module_notes(struct notes *n)
@@ -165,6 +183,7 @@ static void module_notes(struct notes *n)
 				modules[n_modules++].path = f->module;
 			all += size_of(s, v);
 			modules[m].without += *f->file ? 0 : size_of(s, v);
+			modules[m].nameless += *f->name == '[' ? size_of(s, v) : 0;
 		}
 	}
 	/* A function that only calls others counts as well: a library may be linked into it. */

@@ -33,6 +33,12 @@ struct mew_output_options {
 	int utf8;                    /* 0: drawings in ASCII */
 	const char *hint_command;    /* "mew-perf cpu", for hint lines */
 	const char *hint_program;    /* program and arguments, shell-quoted, for hint lines */
+	const char *hint_debuginfod; /* the option that asks servers for debug info; NULL: it is
+					given */
+	/* What a file without debug info is, texts appended; 0: it has some, or none is due. NULL:
+	 * nothing is known of files. */
+	int (*module)(const char *path, struct mew_buffer *ret_build_id,
+		      struct mew_buffer *ret_package);
 };
 
 /* One result: a session's cases, or a report. */

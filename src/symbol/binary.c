@@ -458,3 +458,15 @@ uint64_t mew_binary_take_lack(struct mew_binary *b, enum mew_symbol_lack *ret_la
 	b->n_poor = 0;
 	return n;
 }
+
+int mew_binary_lacks_debug(const struct mew_binary *b, const char *path,
+			   struct mew_buffer *ret_build_id)
+{
+	uint32_t i;
+
+	if (b->lack != MEW_LACK_DEBUG || strcmp(b->path, path) != 0)
+		return 0;
+	for (i = 0; b->file && i < b->file->build_id_bytes; i++)
+		mew_buffer_printf(ret_build_id, "%02x", b->file->build_id[i]);
+	return 1;
+}

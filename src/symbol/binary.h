@@ -40,6 +40,10 @@ int mew_binary_is_blank(const struct mew_binary *b);
 uint64_t mew_binary_take_lack(struct mew_binary *b, enum mew_symbol_lack *ret_lack,
 			      const char **ret_path);
 
+/* As mew_symbols_lack_debug, if b is the file at path. */
+int mew_binary_lacks_debug(const struct mew_binary *b, const char *path,
+			   struct mew_buffer *ret_build_id);
+
 /* What is at vaddr: the binary's, until it is freed. NULL without memory. */
 const struct mew_found *mew_binary_at(struct mew_binary *b, uint64_t vaddr);
 

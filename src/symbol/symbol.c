@@ -170,3 +170,14 @@ void mew_symbols_lacks(mew_symbols_lack_fn fn, void *arg)
 			fn(arg, path, lack, n);
 	}
 }
+
+int mew_symbols_lack_debug(const char *path, struct mew_buffer *ret_build_id)
+{
+	size_t i;
+
+	for (i = 0; i < known.n; i++) {
+		if (mew_binary_lacks_debug(known.binaries[i], path, ret_build_id))
+			return 1;
+	}
+	return 0;
+}

@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "symbol/function.h"
 #include "unwind/modules.h"
@@ -57,6 +58,10 @@ void mew_symbols_set_process(struct mew_symbols *s, pid_t pid, int64_t since_uni
 typedef void (*mew_symbols_lack_fn)(void *arg, const char *path, enum mew_symbol_lack lack,
 				    uint64_t n_lookups);
 void mew_symbols_lacks(mew_symbols_lack_fn fn, void *arg);
+
+/* Whether the file at path is one that was looked into and has no debug info, here or on the
+ * servers that are asked; then its build-id is appended in hex, unless it has none. */
+int mew_symbols_lack_debug(const char *path, struct mew_buffer *ret_build_id);
 
 /* Whether the pieces and copies that compilers make of a function (.cold, .part.0, .constprop.0,
  * .isra.0, .llvm.1) are functions of their own: "f [clone .cold]". Of files that are not known yet.

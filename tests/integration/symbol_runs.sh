@@ -151,4 +151,44 @@ for options in -g -g0; do
 done
 pass 'a piece belongs to its function, or is apart on request'
 
+# ---- files without debug info ----
+
+"$CC" -O1 -s -Wl,--build-id -o bare work.c -x c - <<'C' 2>err || broken 'cannot build bare'
+int work(unsigned n);
+int main(void) { return work(300000000) - 1; }
+C
+id=$(readelf -n bare | sed -n 's/.*Build ID: *//p')
+# bare HINT OPTION...: is told with the hint, once.
+bare()
+{
+	mew_hint=$1
+	shift
+	run 0 "$MEW_PERF" cpu --no-db --interval 1ms "$@" ./bare
+	[ "$(grep -cF "bare' has no debug info: " err)" -eq 1 ] || fail "not told once" err
+	grep -qxF "mew-perf: hint: $mew_hint" err || fail "not told: $mew_hint" err
+}
+unset DEBUGINFOD_URLS
+bare 'build it with -g, or --debuginfod=URL'
+share=$(sed -n 's/.*info: \([0-9]*\)% of the time$/\1/p' err)
+[ "$share" -ge 90 ] || fail "bare has $share % of the time" err
+bare 'build it with -g, or --debuginfod=URL' -v
+grep -q "'$PWD/bare' has no debug info: .*, build-id $id\$" err || fail 'no build-id' err
+DEBUGINFOD_URLS=http://127.0.0.1:1 bare 'build it with -g, or --debuginfod'
+pass 'a file without names is told once, with what would help'
+
+library=$(ldd "$(command -v sqlite3)" 2>/dev/null | sed -n 's/.*libsqlite3.* => \(.*\) (.*/\1/p')
+library=$(readlink -f "${library:-none}")
+package=$(dpkg-query -S "$library" 2>/dev/null | sed -n '1s/:.*//p')
+if [ -n "$package" ]; then
+	run 0 "$MEW_PERF" cpu --no-db -v --interval 1ms sqlite3 :memory: "with recursive n(i) as
+		(select 1 union all select i + 1 from n where i < 1000000) select sum(i) from n"
+	if grep -qF "'$library' has no debug info" err; then
+		grep -qF "hint: the -dbgsym or -dbg package of $package, or --debuginfod=URL" err ||
+			fail "the package of $library is not told" err
+		pass 'and with its package'
+	else
+		echo "# $library has debug info"
+	fi
+fi
+
 echo "1..$mew_count"

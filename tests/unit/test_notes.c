@@ -117,8 +117,7 @@ static void a_program_without_debug_info_is_told_how_to_build_it(void **state)
 	add(s, "f", "", "/home/me/bench", 3);
 	add(s, "strlen", "", "/lib/libc.so.6", 1);
 	check(s, &plain,
-	      "warning: '/home/me/bench' has no debug info: its functions (75% of the time) have "
-	      "no lines\n"
+	      "warning: 'bench' has no debug info: 75% of the time\n"
 	      "hint: build it with -g\n");
 	/* Whoever runs a whole program may not be who builds it. */
 	s->whole_program = 1;
@@ -131,8 +130,49 @@ static void a_program_without_debug_info_is_told_how_to_build_it(void **state)
 	check(s, &plain, "");
 	o.verbose = 1;
 	check(s, &o,
-	      "'/lib/libc.so.6' has no debug info: its functions (14% of the time) have no "
-	      "lines\n");
+	      "'/lib/libc.so.6' has no debug info: 14% of the time\n"
+	      "hint: build it with -g\n");
+	mew_session_free(s);
+}
+
+static int tell(const char *path, struct mew_buffer *ret_build_id, struct mew_buffer *ret_package)
+{
+	if (!strcmp(path, "/lib/replaced.so"))
+		return 0;
+	mew_buffer_puts(ret_build_id, strcmp(path, "/opt/no_id") ? "12ab" : "");
+	mew_buffer_puts(ret_package, strcmp(path, "/lib/libsqlite3.so.0") ? "" : "libsqlite3-0");
+	return 1;
+}
+
+static void code_without_names_is_told_with_what_would_help(void **state)
+{
+	struct mew_session *s = mew_session_new(MEW_SESSION_CPU);
+	struct mew_output_options o = plain;
+
+	(void)state;
+	o.module = tell;
+	o.hint_debuginfod = "--debuginfod=URL";
+	s->whole_program = 1;
+	mew_session_case(s, "k", "");
+	add(s, "[libsqlite3.so.0]", "", "/lib/libsqlite3.so.0", 3);
+	add(s, "sqlite3VdbeExec", "", "/lib/libsqlite3.so.0", 1);
+	add(s, "strlen", "", "/lib/libc.so.6", 2);
+	add(s, "[replaced.so]", "", "/lib/replaced.so", 1);
+	add(s, "[no_id]", "", "/opt/no_id", 1);
+	check(s, &o,
+	      "'libsqlite3.so.0' has no debug info: 50% of the time\n"
+	      "hint: the -dbgsym or -dbg package of libsqlite3-0, or --debuginfod=URL\n"
+	      "'no_id' has no debug info: 12% of the time\n"
+	      "hint: build it with -g\n");
+	o.verbose = 1;
+	o.hint_debuginfod = NULL;
+	check(s, &o,
+	      "'/lib/libsqlite3.so.0' has no debug info: 50% of the time, build-id 12ab\n"
+	      "hint: the -dbgsym or -dbg package of libsqlite3-0\n"
+	      "'/lib/libc.so.6' has no debug info: 25% of the time, build-id 12ab\n"
+	      "hint: build it with -g\n"
+	      "'/opt/no_id' has no debug info: 12% of the time\n"
+	      "hint: build it with -g\n");
 	mew_session_free(s);
 }
 
@@ -158,6 +198,7 @@ int main(void)
 		cmocka_unit_test(a_hint_selects_its_case_alone),
 		cmocka_unit_test(a_failed_case_is_a_warning_and_a_skipped_one_a_plain_line),
 		cmocka_unit_test(a_program_without_debug_info_is_told_how_to_build_it),
+		cmocka_unit_test(code_without_names_is_told_with_what_would_help),
 		cmocka_unit_test(shortened_names_are_told_once),
 	};
 

@@ -11,6 +11,7 @@
 #include "profiling.h"
 #include "say.h"
 #include "symbol/debuginfod.h"
+#include "symbol/package.h"
 #include "symbol/symbol.h"
 
 static const char *const kind_names[] = {[MEW_SESSION_CPU] = "cpu", [MEW_SESSION_HEAP] = "mem"};
@@ -245,6 +246,17 @@ int mew_profiling_run(struct mew_profiling *p, enum mew_session_kind kind, struc
 	return !status && any_failed(*ret) ? MEW_EXIT_FAILED : status;
 }
 
+/* For the hints of a file without debug info. */
+static int tell_module(const char *path, struct mew_buffer *ret_build_id,
+		       struct mew_buffer *ret_package)
+{
+	if (!mew_symbols_lack_debug(path, ret_build_id))
+		return 0;
+	/* On other systems there are no such lists. */
+	mew_package_of("/var/lib/dpkg/info", path, ret_package);
+	return 1;
+}
+
 int mew_profiling_show(struct mew_profiling *p, const struct mew_session *s,
 		       enum mew_results_where where)
 {
@@ -257,6 +269,9 @@ int mew_profiling_show(struct mew_profiling *p, const struct mew_session *s,
 	mew_buffer_printf(&hint, "mew-perf %s", kind_names[s->kind]);
 	how.hint_command = hint.data;
 	how.hint_program = p->command.data;
+	if (!p->options->debuginfod)
+		how.hint_debuginfod = mew_debuginfod_urls ? "--debuginfod" : "--debuginfod=URL";
+	how.module = tell_module;
 	status = mew_results_write(p->options, &in, &how, where);
 	mew_output_notes(s, &how, mew_results_note, NULL);
 	mew_buffer_done(&hint);
