@@ -26,6 +26,8 @@ enum mew_segment_flags {
 	MEW_NODE_BY_FP = 4,  /* code without unwind information was left by its frame pointer */
 	MEW_NODE_EPOCH = 8,  /* no frame: pcs of the stacks that hang here are of the epoch (see
 				unwind/table.h) whose number pc is; those that do not, of 0 */
+	MEW_NODE_COROUTINE = 16, /* rooted, but not in the case: a loop's thread ran on a stack that
+				    somebody made (makecontext) */
 };
 
 #define MEW_NODE_WHY 8 /* flags of a broken stack: from this bit on, how the walk ended */

@@ -14,8 +14,8 @@
 struct mew_stacks_scratch {
 	struct mew_lock lock; /* tried, never waited for */
 	uint32_t is_touched;
-	uint32_t leaf, leaf_entry; /* of the stack that the trail holds */
-	uint32_t n_deepest;        /* frames that any stack had */
+	uint32_t leaf, leaf_entry, leaf_flags; /* of the stack that the trail holds */
+	uint32_t n_deepest;                    /* frames that any stack had */
 	struct mew_walk_cache cache;
 	struct mew_tree_memo memos[1u << MEW_TREE_MEMO_BITS];
 	struct mew_trail trail;
@@ -83,6 +83,15 @@ static int is_whole(const struct mew_stacks *stacks, const struct mew_stacks_thr
 	       (w->end == MEW_WALK_ZERO && !(t->is_loops && stacks->root.hi));
 }
 
+/* Of the leaf of a whole stack. A loop's that nobody has called was made by somebody. */
+static uint16_t flags_of_whole(const struct mew_stacks *stacks, const struct mew_stacks_thread *t,
+			       int is_outermost)
+{
+	int is_made = is_outermost && t->is_loops && stacks->root.hi;
+
+	return MEW_NODE_ROOTED | (is_made ? MEW_NODE_COROUTINE : 0);
+}
+
 /* The leaf of the stack that the walk has found. */
 static uint32_t leaf_of_walk(struct mew_stacks *stacks, const struct mew_stacks_thread *t,
 			     struct mew_stacks_scratch *s, uint32_t entry)
@@ -95,9 +104,10 @@ static uint32_t leaf_of_walk(struct mew_stacks *stacks, const struct mew_stacks_
 		/* Addresses in the tree are looked up at pc - 1. */
 		key.pc = w->pcs[i] + ((w->exact[i / 64] >> (i % 64)) & 1);
 		if (i == 0) {
-			key.flags = is_whole(stacks, t, w)
-					    ? MEW_NODE_ROOTED
-					    : (uint16_t)(MEW_NODE_BROKEN | w->end << MEW_NODE_WHY);
+			key.flags =
+				is_whole(stacks, t, w)
+					? flags_of_whole(stacks, t, w->end == MEW_WALK_OUTERMOST)
+					: (uint16_t)(MEW_NODE_BROKEN | w->end << MEW_NODE_WHY);
 			key.flags |= w->n_by_fp ? MEW_NODE_BY_FP : 0;
 			key.entry = (uint16_t)entry;
 		}
@@ -121,13 +131,14 @@ static uint64_t end_of(void *arg, uint64_t sp)
 }
 
 /* The leaf of the stack that the trail has found, whose frames are all return addresses. */
-static uint32_t leaf_of_trail(struct mew_stacks *stacks, struct mew_stacks_scratch *s,
-			      uint32_t entry)
+static uint32_t leaf_of_trail(struct mew_stacks *stacks, const struct mew_stacks_thread *t,
+			      struct mew_stacks_scratch *s, uint32_t entry)
 {
 	struct mew_trail *trail = &s->trail;
+	uint16_t flags = flags_of_whole(stacks, t, trail->is_outermost);
 	uint32_t n = trail->n_frames - 1, parent, i;
 
-	if (!trail->n_steps && s->leaf_entry == entry)
+	if (!trail->n_steps && s->leaf_entry == entry && s->leaf_flags == flags)
 		return s->leaf;
 	touch(stacks, s, trail->n_frames);
 	i = trail->n_tagged;
@@ -140,10 +151,11 @@ static uint32_t leaf_of_trail(struct mew_stacks *stacks, struct mew_stacks_scrat
 	}
 	trail->n_tagged = n;
 	s->leaf_entry = entry;
+	s->leaf_flags = flags;
 	s->leaf = mew_tree_child_again(stacks->tree, s->memos,
 				       (struct mew_tree_key){.pc = trail->frames[n].pc,
 							     .parent = parent,
-							     .flags = MEW_NODE_ROOTED,
+							     .flags = flags,
 							     .entry = (uint16_t)entry});
 	return s->leaf;
 }
@@ -167,7 +179,7 @@ static uint32_t walk(struct mew_stacks *stacks, struct mew_stacks_thread *t,
 		mew_client_refresh(client, start->pc);
 	if (mew_trail_walk(&s->trail, client->table, mew_client_table_bytes(client), start, &stack,
 			   &stacks->root, &s->cache))
-		return leaf_of_trail(stacks, s, entry);
+		return leaf_of_trail(stacks, t, s, entry);
 	do {
 		mew_walk(client->table, mew_client_table_bytes(client), start, &stack,
 			 &stacks->root, &s->cache, w);

@@ -24,6 +24,7 @@ struct mew_break {
 struct mew_breaks {
 	uint64_t n[MEW_WALK_ENDS]; /* walks by how they ended */
 	uint64_t n_stacks, n_broken;
+	uint64_t n_coroutines;      /* whole, but of a stack that the loop's thread made itself */
 	uint64_t n_stacks_by_fp;    /* with a frame that was left by the frame pointer alone */
 	uint64_t n_frames, n_by_fp; /* walked; and of these, left by the frame pointer alone */
 	uint64_t need_bytes;      /* the most that a whole stack had between its sp and its root */

@@ -22,6 +22,8 @@ enum mew_collect_mark {
 	MEW_COLLECT_COROUTINE, /* it is whole, but not one of the loop: it has a root of its own */
 };
 
+#define MEW_COLLECT_MARKS (MEW_COLLECT_COROUTINE + 1)
+
 /* A frame below its parent; node 0 is the root. */
 struct mew_collect_node {
 	uint64_t pc;

@@ -267,16 +267,20 @@ static int fill(struct mew_heap_case *k, struct mew_session *s, struct mew_pcase
 /* What is worth knowing of a row that is right. NULL: nothing. */
 static const char *note_of(const struct mew_heap_case *k, char *note, size_t size)
 {
-	uint64_t by_fp = k->breaks.n_stacks_by_fp;
+	uint64_t by_fp = k->breaks.n_stacks_by_fp, coroutines = k->breaks.n_coroutines;
 	char text[MEW_HEAP_DOUBT_BYTES];
 	const char *unseen = mew_heap_note(k, text);
 	int n = 0;
 
 	if (unseen)
 		n = snprintf(note, size, "%s", unseen);
+	if (coroutines)
+		n += snprintf(note + n, size - (size_t)n, "%s%llu allocation%s in coroutines",
+			      n ? "; " : "", (unsigned long long)coroutines,
+			      coroutines == 1 ? "" : "s");
 	if (by_fp)
-		n = snprintf(note + n, size - (size_t)n, "%s%llu stack%s by frame pointers",
-			     n ? "; " : "", (unsigned long long)by_fp, by_fp == 1 ? "" : "s");
+		n += snprintf(note + n, size - (size_t)n, "%s%llu stack%s by frame pointers",
+			      n ? "; " : "", (unsigned long long)by_fp, by_fp == 1 ? "" : "s");
 	return n ? note : NULL;
 }
 

@@ -141,10 +141,18 @@ static uint32_t epoch_at(const struct mew_segment_node *n)
 	return n->flags & MEW_NODE_EPOCH ? (uint32_t)n->pc : 0;
 }
 
+/* Under which root the stack is shown that ends at the node. */
+static enum mew_collect_mark mark_of(const struct mew_segment_node *n)
+{
+	if (n->flags & MEW_NODE_BROKEN)
+		return MEW_COLLECT_BROKEN;
+	return n->flags & MEW_NODE_COROUTINE ? MEW_COLLECT_COROUTINE : MEW_COLLECT_WHOLE;
+}
+
 /* The pcs from node up to the root as a stack of the collection, outermost first. known: those of
- * the nodes that have had their turn, apart for broken stacks. */
+ * the nodes that have had their turn, of stacks with the same mark. */
 static uint32_t collect_chain(struct mew_collect *c, const struct mew_segment *s, uint32_t node,
-			      int broken, uint32_t *known)
+			      enum mew_collect_mark mark, uint32_t *known)
 {
 	uint32_t chain[MEW_WALK_FRAMES + 1], at = 0, epoch = 0;
 	size_t n = 0;
@@ -163,7 +171,7 @@ static uint32_t collect_chain(struct mew_collect *c, const struct mew_segment *s
 		epoch = c->nodes[at].group;
 	while (n-- > 0 && at != UINT32_MAX) {
 		at = mew_collect_child(c, at, epoch, s->nodes[chain[n]].pc, 0,
-				       broken && !at ? MEW_COLLECT_BROKEN : MEW_COLLECT_WHOLE);
+				       at ? MEW_COLLECT_WHOLE : mark);
 		known[chain[n]] = at;
 	}
 	return at;
@@ -222,6 +230,8 @@ static int add_breaks(const struct mew_hook *h, uint32_t i, struct mew_breaks *b
 	uint32_t outer = i, epoch = 0, parent;
 
 	breaks->n_stacks += n->allocations;
+	if (n->flags & MEW_NODE_COROUTINE)
+		breaks->n_coroutines += n->allocations;
 	if (n->flags & MEW_NODE_BY_FP)
 		breaks->n_stacks_by_fp += n->allocations;
 	if (!(n->flags & MEW_NODE_BROKEN) || !n->allocations)
@@ -239,27 +249,30 @@ int mew_hook_values(struct mew_hook *h, struct mew_session *session, struct mew_
 		    int with_peak, struct mew_breaks *breaks, struct mew_error *error)
 {
 	const struct mew_segment *s = h->segment.at;
-	uint32_t n = count_nodes(s), *node_of = NULL, *known[2] = {NULL, NULL}, *map = NULL;
+	uint32_t n = count_nodes(s), *node_of = NULL, *known[MEW_COLLECT_MARKS] = {NULL},
+		 *map = NULL;
 	struct mew_collect collect;
 	int err;
 
 	err = mew_collect_init(&collect);
 	node_of = calloc(n, sizeof *node_of);
-	known[0] = calloc(n, sizeof *known[0]);
-	known[1] = calloc(n, sizeof *known[1]);
+	for (int i = 0; i < MEW_COLLECT_MARKS; i++) {
+		known[i] = calloc(n, sizeof *known[i]);
+		err = err || !known[i];
+	}
 	if (!err && !h->symbols)
 		h->symbols = mew_symbols_new(h->modules, error);
-	if (err || !node_of || !known[0] || !known[1] || !h->symbols) {
+	if (err || !node_of || !h->symbols) {
 		err = -ENOMEM;
 		goto out;
 	}
 	mew_symbols_set_process(h->symbols, h->pid, session->started_unix_ns);
 	for (uint32_t i = 0; i < n; i++) {
-		int broken = !!(s->nodes[i].flags & MEW_NODE_BROKEN);
+		enum mew_collect_mark mark = mark_of(&s->nodes[i]);
 
 		if (!has_figures(s, &s->nodes[i]))
 			continue;
-		node_of[i] = collect_chain(&collect, s, i, broken, known[broken]);
+		node_of[i] = collect_chain(&collect, s, i, mark, known[mark]);
 		if (node_of[i] >= UINT32_MAX - 1) {
 			err = node_of[i] == UINT32_MAX ? -ENOMEM : -EPROTO;
 			goto out;
@@ -284,8 +297,8 @@ out:
 			      err == -ENOMEM ? "out of memory"
 					     : "the heap hook's memory is damaged");
 	free(node_of);
-	free(known[0]);
-	free(known[1]);
+	for (int i = 0; i < MEW_COLLECT_MARKS; i++)
+		free(known[i]);
 	free(map);
 	mew_collect_done(&collect);
 	return err;

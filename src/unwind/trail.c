@@ -172,6 +172,9 @@ static ALWAYS_INLINE enum found look(struct mew_trail *trail, const struct walk 
 	}
 	trail->n_steps = (uint32_t)(step - trail->steps);
 	trail->is_left = !end;
+	/* What is met ends as it did. */
+	if (found == WHOLE)
+		trail->is_outermost = end != 0;
 	return found;
 }
 

@@ -55,7 +55,9 @@ struct mew_trail {
 	uint32_t n_failed; /* walks in a row that were not for the trail */
 	uint32_t n_skip;   /* walks that are not tried */
 	uint32_t n_steps;
-	int is_left; /* the outermost step has a caller, which is the next one */
+	int is_left;      /* the outermost step has a caller, which is the next one */
+	int is_outermost; /* the whole stack ends at a frame that nobody has called, not at the root
+			   */
 	struct mew_trail_quick quick[1u << MEW_TRAIL_QUICK_BITS];
 	struct mew_trail_frame frames[MEW_TRAIL_FRAMES]; /* outermost first */
 	struct mew_trail_word words[MEW_TRAIL_WORDS];    /* likewise */

@@ -123,11 +123,15 @@ for case in deep medium frames handler altstack coroutine assembly jit; do
 	[ "$(uname -m)" = x86_64 ] || case $case in assembly | jit) continue ;; esac
 	case $case in
 	assembly | jit) want='ok; 50 stacks by frame pointers' ;;
+	coroutine) want='ok; 50 allocations in coroutines' ;;
 	*) want=ok ;;
 	esac
 	[ "$(cell m.csv $case verdict)" = "$want" ] || fail "mem: $case is not: $want" m.csv
 	pass "mem: $case is whole"
 done
+holds "mem: and coroutines have a root of their own" \
+	"$(below m.db allocations heap_stack coroutine '[coroutine]') == 50 and
+	$(below m.db allocations heap_stack deep '[coroutine]') == 0"
 depth=$(sqlite3 m.db "with recursive up(at, n) as (
 	select v.stack, 1 from heap_stack v join case_ c on c.id = v.case_ where c.name = 'deep'
 	union all select s.parent, n + 1 from up join stack s on s.id = at where s.parent > 0)

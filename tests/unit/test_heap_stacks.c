@@ -248,6 +248,38 @@ static void a_loops_stack_ends_at_its_root_which_is_no_node(void **state)
 	fixture_free(f);
 }
 
+/* A loop's thread that runs on a stack which somebody made. Another thread that goes on with it, in
+ * the same memory of walks, is in no loop. */
+static void a_loops_stack_that_nobody_called_is_a_coroutines(void **state)
+{
+	const uint64_t pcs[] = {call_in(A, 1), call_in(B, 2), call_in(START, 0)};
+	struct fixture *f = fixture_new(CAP_NODES);
+	struct mew_stacks_thread other = {.slot = 1, .stack = f->thread.stack};
+	struct mew_walk_start start = start_of(f, pcs, 3);
+	uint32_t id, rooted, broken;
+
+	(void)state;
+	f->thread.is_loops = 1;
+	f->thread.slot = 1;
+	f->stacks.root = (struct mew_walk_root){CODE + B * SPAN + 0x80, CODE + B * SPAN + SPAN};
+	id = leaf(f, pcs, 3);
+	assert_path(f, id, pcs, 3, MEW_TREE_ROOT);
+	assert_int_equal(node(f, id)->flags, MEW_NODE_ROOTED | MEW_NODE_COROUTINE);
+	assert_int_equal(leaf(f, pcs, 3), id);
+	rooted = mew_stacks_leaf(&f->stacks, &other, &start, 0);
+	assert_int_equal(other.slot, 1);
+	assert_int_equal(node(f, rooted)->flags, MEW_NODE_ROOTED);
+	assert_int_equal(leaf(f, pcs, 3), id);
+	/* And so it is when the walk, and not what is remembered, has found it. */
+	broken = LEAF(f, call_in(A, 1), call_in(NO_RULE, 2));
+	assert_int_equal(why(f, broken), MEW_WALK_NO_RULE);
+	assert_int_equal(leaf(f, pcs, 3), id);
+	/* A whole program's first thread has no root to come to. */
+	f->stacks.root = (struct mew_walk_root){0, 0};
+	assert_int_equal(leaf(f, pcs, 3), rooted);
+	fixture_free(f);
+}
+
 /* ---- stacks that broke ---- */
 
 static void a_return_address_of_0_ends_all_stacks_but_a_loops(void **state)
@@ -585,6 +617,7 @@ int main(void)
 		cmocka_unit_test(stacks_share_what_is_outside_of_where_they_part),
 		cmocka_unit_test(threads_find_the_same_leaves),
 		cmocka_unit_test(a_loops_stack_ends_at_its_root_which_is_no_node),
+		cmocka_unit_test(a_loops_stack_that_nobody_called_is_a_coroutines),
 		cmocka_unit_test(a_return_address_of_0_ends_all_stacks_but_a_loops),
 		cmocka_unit_test(a_broken_stack_has_its_frames_and_its_reason),
 		cmocka_unit_test(a_stack_that_broke_and_one_that_did_not_are_two),

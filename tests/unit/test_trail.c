@@ -159,6 +159,7 @@ static void check_whole(struct program *p, const struct mew_walk_root *root)
 
 	mew_walk(p->space.table, p->space.bytes, &start, &stack, root, NULL, &p->whole);
 	assert_true(p->whole.end <= MEW_WALK_ZERO);
+	assert_int_equal(p->trail.is_outermost, p->whole.end == MEW_WALK_OUTERMOST);
 	assert_int_equal(p->trail.n_frames, p->whole.n_frames);
 	for (uint32_t i = 0; i < p->whole.n_frames; i++)
 		assert_int_equal(p->trail.frames[p->whole.n_frames - 1 - i].pc, p->whole.pcs[i]);
