@@ -131,6 +131,7 @@ int mew_images_map(struct mew_images *l, uint32_t pid, const struct mew_mapped *
 	}
 	if (image == UINT32_MAX || (rc && rc != -ENOSPC))
 		return rc;
+	mew_modules_set_process(l->images[image].modules, pid);
 	return mew_modules_add(l->images[image].modules, mapped, NULL);
 }
 

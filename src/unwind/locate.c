@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -59,8 +60,31 @@ static bool is_shown_as(int fd, uint64_t dev, uint64_t ino)
 	return is;
 }
 
-/* An open regular file that is the one of inode ino (0: any), or -errno. */
-static int open_as(const char *path, uint64_t dev, uint64_t ino)
+static int64_t ns_of(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/*
+ * Whether what was mapped at from_ns (0: not known when) has been written to since: what it was is
+ * nowhere any more. Whoever writes can set the time of the last write but not that of the last
+ * change, which on the other hand the removal of a name is too. A time to come is of another clock.
+ */
+static bool is_written_since(const struct stat *st, uint64_t from_ns)
+{
+	const struct timespec *t = st->st_nlink ? &st->st_ctim : &st->st_mtim;
+	int64_t changed_ns = (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
+	int64_t now_ns = ns_of(CLOCK_REALTIME);
+	int64_t mapped_ns = now_ns - ns_of(CLOCK_MONOTONIC) + (int64_t)from_ns;
+
+	return from_ns && changed_ns > mapped_ns && changed_ns <= now_ns;
+}
+
+/* An open regular file that is the one w maps (ino 0: any), or -errno. */
+static int open_as(const char *path, const struct mew_mapped *w)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
@@ -68,7 +92,9 @@ static int open_as(const char *path, uint64_t dev, uint64_t ino)
 	if (fd < 0)
 		return -errno;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) &&
-	    (!ino || (st.st_ino == ino && st.st_dev == dev) || is_shown_as(fd, dev, ino)))
+	    (!w->ino || (st.st_ino == w->ino && st.st_dev == w->dev) ||
+	     is_shown_as(fd, w->dev, w->ino)) &&
+	    !is_written_since(&st, w->from_ns))
 		return fd;
 	close(fd);
 	return -ESTALE;
@@ -93,23 +119,23 @@ int mew_locate_open(const char *proc, const struct mew_mapped *w)
 
 	/* A file may really be called so; then the inode must agree. */
 	if (!is_deleted(w->path))
-		fd = rc = open_as(w->path, w->dev, w->ino);
+		fd = rc = open_as(w->path, w);
 	else if (w->ino)
-		fd = open_as(w->path, w->dev, w->ino);
+		fd = open_as(w->path, w);
 	if (fd < 0 && proc[0] && !is_deleted(w->path)) {
 		mew_buffer_printf(&path, "%s/root%s", proc, w->path);
-		fd = open_as(path.data, w->dev, w->ino);
+		fd = open_as(path.data, w);
 	}
 	if (fd < 0 && proc[0]) {
 		mew_buffer_reset(&path);
 		mew_buffer_printf(&path, "%s/map_files/%llx-%llx", proc,
 				  (unsigned long long)w->start_pc, (unsigned long long)w->end_pc);
-		fd = open_as(path.data, w->dev, w->ino);
+		fd = open_as(path.data, w);
 	}
 	if (fd < 0 && proc[0] && w->ino) {
 		mew_buffer_reset(&path);
 		mew_buffer_printf(&path, "%s/exe", proc);
-		fd = open_as(path.data, w->dev, w->ino);
+		fd = open_as(path.data, w);
 	}
 	mew_buffer_done(&path);
 	return fd < 0 ? rc : fd;

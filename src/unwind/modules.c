@@ -440,6 +440,11 @@ static int say(const struct mew_modules *m, int rc, struct mew_error *error)
 	return rc ? mew_error_errno(error, rc, "cannot keep a list of modules") : 0;
 }
 
+void mew_modules_set_process(struct mew_modules *m, uint32_t pid)
+{
+	snprintf(m->proc, sizeof(m->proc), "/proc/%u", pid);
+}
+
 int mew_modules_add(struct mew_modules *m, const struct mew_mapped *mapped, struct mew_error *error)
 {
 	int rc;

@@ -61,9 +61,13 @@ struct mew_mapped {
 	const char *path;
 };
 
+/* Whose mappings are added from now on: while it is alive, its root and what it has mapped are
+ * looked into for files that their paths do not name. Else that of the maps read last. */
+void mew_modules_set_process(struct mew_modules *m, uint32_t pid);
+
 /* One mapping by a MMAP2 record: executable ones only. A mapping that overlaps older ones replaces
- * them (from_ns on). A file at its path that is another one by now is not taken for it: the module
- * has error ESTALE. */
+ * them (from_ns on). A file at its path that is another one by now, or was written to since, is not
+ * taken for it: the module has error ESTALE. */
 int mew_modules_add(struct mew_modules *m, const struct mew_mapped *mapped,
 		    struct mew_error *error);
 

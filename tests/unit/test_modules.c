@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SPACE_BYTES (sizeof(struct mew_unwind_table) + (1u << 20))
@@ -51,6 +52,21 @@ static int tear_down(void **state)
 	mew_modules_free(f->modules);
 	free(f->space);
 	return 0;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Longer than the clock of the file system takes to tell two moments apart. */
+static uint64_t a_while_later(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+	return now_ns();
 }
 
 static int add(struct mew_modules *m, uint64_t start_pc, uint64_t end_pc, uint64_t file_off,
@@ -146,10 +162,10 @@ static void the_generation_moves_with_changes_only(void **state)
 	generation = f->table->generation;
 	assert_int_equal(read_text(f, self_line(f, 0x100000)), 0);
 	assert_int_equal(f->table->generation, generation);
-	assert_int_equal(add(f->modules, 0x100000, 0x200000, 0, 50, f->self, NULL), 0);
+	assert_int_equal(add(f->modules, 0x100000, 0x200000, 0, now_ns(), f->self, NULL), 0);
 	assert_int_equal(f->table->generation, generation);
 	/* mprotect(2) splits a mapping: still the same. */
-	assert_int_equal(add(f->modules, 0x140000, 0x150000, 0x40000, 50, f->self, NULL), 0);
+	assert_int_equal(add(f->modules, 0x140000, 0x150000, 0x40000, now_ns(), f->self, NULL), 0);
 	assert_int_equal(f->table->generation, generation);
 	assert_int_equal(read_text(f, ""), 0);
 	assert_true(f->table->generation > generation);
@@ -267,6 +283,64 @@ static void a_file_that_was_replaced_is_not_taken_for_the_mapped_one(void **stat
 	assert_int_equal(mew_modules_get(f->modules, 1)->error, 0);
 }
 
+/* Adds a mapping of the file, and says what became of it. */
+static int error_of(struct fixture *f, const char *path, uint64_t start_pc, uint64_t from_ns)
+{
+	struct stat st;
+	struct mew_mapped mapped = {.start_pc = start_pc,
+				    .end_pc = start_pc + 0x1000,
+				    .from_ns = from_ns,
+				    .path = path};
+
+	assert_int_equal(stat(path, &st), 0);
+	mapped.dev = st.st_dev;
+	mapped.ino = st.st_ino;
+	assert_int_equal(mew_modules_add(f->modules, &mapped, NULL), 0);
+	return mew_modules_get(f->modules, mew_modules_find(f->modules, start_pc, 0)->module)
+		->error;
+}
+
+static void a_file_that_was_written_over_is_not_taken_for_the_mapped_one(void **state)
+{
+	struct fixture *f = *state;
+	char path[] = "/tmp/mew-modules.XXXXXX";
+	int fd = mkstemp(path);
+	uint64_t mapped_ns;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "before", 6), 6);
+	mapped_ns = a_while_later();
+	/* No module at all, but the file that was mapped. */
+	assert_int_equal(error_of(f, path, 0x1000, mapped_ns), ENOEXEC);
+	a_while_later();
+	assert_int_equal(pwrite(fd, "after!", 6, 0), 6);
+	/* As cp -p does. */
+	assert_int_equal(futimens(fd, (struct timespec[]){{.tv_sec = 1}, {.tv_sec = 1}}), 0);
+	assert_int_equal(error_of(f, path, 0x2000, mapped_ns), ESTALE);
+	assert_int_equal(error_of(f, path, 0x3000, a_while_later()), ENOEXEC);
+	unlink(path);
+	close(fd);
+}
+
+static void a_file_of_a_process_is_found_though_it_has_no_name(void **state)
+{
+	struct fixture *f = *state;
+	struct mew_mapped mapped = {.start_pc = 0x1000,
+				    .end_pc = 0x2000,
+				    .dev = f->st.st_dev,
+				    .ino = f->st.st_ino,
+				    .path = "/nowhere/program"};
+
+	assert_int_equal(mew_modules_add(f->modules, &mapped, NULL), 0);
+	assert_int_equal(mew_modules_get(f->modules, 0)->error, ENOENT);
+	mew_modules_set_process(f->modules, (uint32_t)getpid());
+	mapped.start_pc = 0x2000;
+	mapped.end_pc = 0x3000;
+	assert_int_equal(mew_modules_add(f->modules, &mapped, NULL), 0);
+	assert_int_equal(mew_modules_get(f->modules, 1)->error, 0);
+	assert_true(mew_modules_get(f->modules, 1)->has_cfi);
+}
+
 static void a_full_space_is_said_and_leaves_the_module_without_rules(void **state)
 {
 	struct fixture *f = *state;
@@ -308,6 +382,8 @@ int main(void)
 		TEST(a_later_mapping_replaces_what_it_overlaps_from_its_time_on),
 		TEST(a_deleted_file_is_not_looked_for_under_its_old_name),
 		TEST(a_file_that_was_replaced_is_not_taken_for_the_mapped_one),
+		TEST(a_file_that_was_written_over_is_not_taken_for_the_mapped_one),
+		TEST(a_file_of_a_process_is_found_though_it_has_no_name),
 		TEST(a_full_space_is_said_and_leaves_the_module_without_rules),
 	};
 
