@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a pause costs: a case of nothing but pauses, and
+ * What a pause costs: a case of nothing but pauses, one that allocates inside of them, and
  *
  *	pause kernel clock|output|disable
  *
@@ -23,6 +23,9 @@
 
 #define PAIRS 100 /* of an iteration, and of a batch */
 #define BATCHES 25
+#define HELD 1000
+#define PAIRS_INSIDE 10000
+#define ITERATIONS_MAX 1000
 #define PERIOD_NS 10000000 /* ticks are to be rare */
 
 static uint64_t now_ns(void)
@@ -31,6 +34,13 @@ static uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
 }
 
 /* The counter says what a pair takes by the clock: a plain run takes the pauses out of the rest. */
@@ -48,6 +58,47 @@ MEW_BENCHMARK(pairs, state)
 		sum_ns += now_ns() - begin_ns;
 	}
 	mew_counter(state, "pair_ns", (double)sum_ns / PAIRS, MEW_PER_ITERATION);
+}
+
+/*
+ * What the heap hook costs in a pause, where it records nothing but has to look each block up:
+ * among blocks of the loop that live on. The ns of a pair, the median over the iterations, go to
+ * the file named by MEW_BENCH_FILE.
+ */
+MEW_BENCHMARK(inside, state)
+{
+	static void *held[HELD];
+	const char *path = getenv("MEW_BENCH_FILE");
+	static double ns[ITERATIONS_MAX];
+	unsigned n = 0;
+	FILE *out;
+
+	MEW_LOOP(state) {
+		uint64_t begin_ns;
+
+		for (unsigned i = 0; i < HELD; i++)
+			held[i] = malloc(64);
+		mew_pause(state);
+		begin_ns = now_ns();
+		for (unsigned i = 0; i < PAIRS_INSIDE; i++) {
+			void *p = malloc(64);
+
+			MEW_HIDE(p);
+			free(p);
+		}
+		ns[n % ITERATIONS_MAX] = (double)(now_ns() - begin_ns) / PAIRS_INSIDE;
+		n++;
+		mew_resume(state);
+		for (unsigned i = 0; i < HELD; i++)
+			free(held[i]);
+	}
+	out = path ? fopen(path, "w") : NULL;
+	if (out) {
+		n = n < ITERATIONS_MAX ? n : ITERATIONS_MAX;
+		qsort(ns, n, sizeof(ns[0]), by_value);
+		fprintf(out, "%.2f\n", ns[n / 2]);
+		fclose(out);
+	}
 }
 
 /* The event as mew-perf prepares it, with the ring that PAUSE_OUTPUT needs. */
@@ -92,13 +143,6 @@ static int batch(const struct mew_events *e, enum mew_pause_mode mode, double *r
 	}
 	*ret_pair_ns = (double)(now_ns() - begin_ns) / PAIRS;
 	return err;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
 }
 
 static int measure(enum mew_pause_mode mode)

@@ -252,14 +252,14 @@ pause_kernel()
 
 pause_plainly()
 {
-	"$programs/pause" -n 1000 --csv >"$work/csv" && cell "$work/csv" pair_ns
+	"$programs/pause" -n 1000 --filter '^pairs$' --csv >"$work/csv" && cell "$work/csv" pair_ns
 }
 
 # under HOW: one round of 300 iterations of 100 pairs; ticks are rare.
 under()
 {
-	"$mew_perf" cpu --no-db -q -e cpu-clock:u --interval 10ms -n 300 --pause="$1" --csv=- \
-		"$programs/pause" >"$work/csv"
+	"$mew_perf" cpu --no-db -q -e cpu-clock:u --interval 10ms -n 300 -k '^pairs$' --pause="$1" \
+		--csv=- "$programs/pause" >"$work/csv"
 }
 
 # What the sampled round took, the insides of its pauses too.
@@ -277,9 +277,28 @@ pause_told()
 		awk -v s="$cost_s" 'BEGIN { print s * 1e9 }'
 }
 
+# A pair of malloc and free inside a pause, under a command: pause_heap COMMAND...
+pause_heap()
+{
+	rm -f "$work/ns"
+	MEW_BENCH_FILE=$work/ns "$@" >/dev/null && cat "$work/ns"
+}
+
+pause_heap_plainly()
+{
+	pause_heap "$@" "$programs/pause" -n 300 --filter '^inside$'
+}
+
+pause_heap_mem()
+{
+	pause_heap "$mew_perf" mem --no-db -q -n 300 -k '^inside$' "$programs/pause"
+}
+
 topic_pause()
 {
-	built "$programs/pause" "$mew_perf" || return
+	hook=$build/.libs/libmew-heap.so
+	built "$programs/pause" "$hook" "$mew_perf" || return
+	ln -sf "$hook" "$work/hook.so"
 	begin 'pause: a pair of mew_pause and mew_resume'
 	base 'two readings of the clock' pause_kernel clock
 	row 'mew_pause, plain run' pause_plainly
@@ -289,6 +308,13 @@ topic_pause()
 	row '  the pause_cost that it tells' pause_told ioctl
 	row 'PAUSE_OUTPUT of cpu-clock alone' pause_kernel output
 	row 'DISABLE + ENABLE of cpu-clock alone' pause_kernel disable
+	measure 7
+	show 1 NS
+
+	begin 'pause: a pair of malloc and free inside of one, while 1000 blocks of the loop live'
+	base 'inside a pause, bare' pause_heap_plainly env
+	row 'inside a pause, hook, no window open' pause_heap_plainly env LD_PRELOAD="$work/hook.so"
+	row 'inside a pause, mew-perf mem' pause_heap_mem
 	measure 7
 	show 1 NS
 }
