@@ -224,6 +224,7 @@ static int converse(struct dialogue *d, struct mew_error *error)
 
 	for (;;) {
 		size_t n = 0, n_watch;
+		int wait_ms = d->engine->wait_ms ? d->engine->wait_ms(d->engine->arg) : TICK_MS;
 		int dead;
 
 		d->fds[n++] =
@@ -233,7 +234,7 @@ static int converse(struct dialogue *d, struct mew_error *error)
 		n_watch = d->engine->watch
 				  ? d->engine->watch(d->engine->arg, d->fds + n, MEW_DIALOGUE_FDS)
 				  : 0;
-		if (poll(d->fds, n + n_watch, TICK_MS) < 0 && errno != EINTR)
+		if (poll(d->fds, n + n_watch, wait_ms) < 0 && errno != EINTR)
 			return mew_error_errno(error, -errno, "cannot wait for the program");
 		if (stop_wanted(o)) {
 			finish(d, MEW_DIALOGUE_INTERRUPTED, "interrupted");

@@ -40,8 +40,9 @@ struct mew_engine {
 	int (*hook)(void *arg, int sock, pid_t pid, int started, int maps_fd,
 		    struct mew_error *error);
 	/* Descriptors to watch besides: fill at most max, return how many; then ready() after each
-	 * poll that found one, or every 100 ms. */
+	 * poll that found one, or every wait_ms(), 100 when that is NULL. */
 	size_t (*watch)(void *arg, struct pollfd *fds, size_t max);
+	int (*wait_ms)(void *arg);
 	int (*ready)(void *arg, const struct pollfd *fds, size_t n, struct mew_error *error);
 };
 

@@ -25,6 +25,12 @@
 #include "session/sample.h"
 #include "unwind/walk.h"
 
+/* Until so many stacks of a size were seen, it is looked often whether they are cut: what comes in
+ * between is of no use. */
+#define TRIAL_STACKS 1000
+#define TRIAL_MS 10
+#define WAIT_MS 100
+
 struct whole_case {
 	struct mew_event *event;
 	struct mew_whole kernel;
@@ -215,6 +221,14 @@ static size_t on_watch(void *arg, struct pollfd *fds, size_t max)
 	return n;
 }
 
+static int on_wait(void *arg)
+{
+	const struct whole_case *k = arg;
+
+	return k->n_copies < TRIAL_STACKS && k->kernel.step < k->kernel.n_steps ? TRIAL_MS
+										: WAIT_MS;
+}
+
 static int on_ready(void *arg, const struct pollfd *fds, size_t n, struct mew_error *error)
 {
 	struct whole_case *k = arg;
@@ -370,7 +384,8 @@ int mew_cpu_run_whole(struct mew_run *r, struct mew_cpu_engine *e, struct mew_pc
 		      struct mew_outcome *ret, struct mew_error *error)
 {
 	struct whole_case *k = calloc(1, sizeof *k);
-	struct mew_engine engine = {.arg = k, .watch = on_watch, .ready = on_ready};
+	struct mew_engine engine = {
+		.arg = k, .watch = on_watch, .wait_ms = on_wait, .ready = on_ready};
 	struct mew_dialogue_options d = {
 		.run = r->o, .program = &r->program, .before_exec = before_exec};
 	int err;
