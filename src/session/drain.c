@@ -43,6 +43,9 @@ void mew_drain_done(struct mew_drain *d)
 	for (size_t i = 0; i < d->n_threads; i++)
 		close_thread(&d->threads[i]);
 	free(d->threads);
+	for (size_t i = 0; i < d->n_maps; i++)
+		free(d->maps[i].path);
+	free(d->maps);
 	mew_collect_done(&d->collect);
 	mew_breaks_done(&d->breaks);
 	memset(d, 0, sizeof *d);
@@ -285,15 +288,16 @@ static void off_cpu(struct mew_drain *d, struct mew_drain_thread *t, uint64_t fr
 	t->off_paused_ns += mew_window_paused(d->window, t->slot, from, to, &forgotten);
 }
 
-static int add_module(struct mew_drain *d, const struct mew_record *r, struct mew_error *error)
+static int keep_map(struct mew_drain *d, const struct mew_record *r, struct mew_error *error)
 {
-	struct mew_mapped mapped = mew_sample_mapped(r);
-	int err = mew_modules_add(d->modules, &mapped, error);
+	struct mew_drain_map map = {.mapped = mew_sample_mapped(r), .path = strdup(r->path)};
 
-	/* What found no room breaks its stacks, and is counted there. */
-	if (err != -ENOSPC)
-		return err;
-	d->losses.bad_records++;
+	if (!map.path || MEW_ARRAY_PUSH(d->maps, d->n_maps, d->cap_maps)) {
+		free(map.path);
+		return mew_error_set(error, -ENOMEM, "out of memory");
+	}
+	map.mapped.path = map.path;
+	d->maps[d->n_maps++] = map;
 	return 0;
 }
 
@@ -313,7 +317,7 @@ static int on_note(struct mew_drain *d, struct mew_drain_thread *t, const struct
 	case MEW_RECORD_MMAP:
 		if (!r->executable)
 			return 0;
-		return add_module(d, r, error);
+		return keep_map(d, r, error);
 	case MEW_RECORD_FORK:
 		/* of any round: a pool that the warm-up starts runs in the sampled ones as well */
 		if (place(d, t, r->time_ns) == MEW_WINDOW_INSIDE) {
@@ -333,8 +337,9 @@ static int on_note(struct mew_drain *d, struct mew_drain_thread *t, const struct
 
 enum ring_kind { RING_SAMPLES, RING_NOTES, RING_CLOCK };
 
+/* Up to until_ns; 0: all. */
 static int drain_ring(struct mew_drain *d, struct mew_drain_thread *t, struct mew_ring *ring,
-		      enum ring_kind kind, struct mew_error *error)
+		      enum ring_kind kind, uint64_t until_ns, struct mew_error *error)
 {
 	const struct perf_event_attr *attr = kind == RING_NOTES   ? &d->event->dummy
 					     : kind == RING_CLOCK ? &d->event->clock
@@ -351,6 +356,10 @@ static int drain_ring(struct mew_drain *d, struct mew_drain_thread *t, struct me
 			d->losses.bad_records++;
 			continue;
 		}
+		if (until_ns && r.time_ns >= until_ns) {
+			mew_ring_unread(ring);
+			break;
+		}
 		if (kind == RING_NOTES)
 			err = on_note(d, t, &r, error);
 		else if (r.type == MEW_RECORD_THROTTLE)
@@ -365,18 +374,58 @@ static int drain_ring(struct mew_drain *d, struct mew_drain_thread *t, struct me
 	return err == -ENOMEM ? mew_error_set(error, err, "out of memory") : err;
 }
 
+static int drain_samples(struct mew_drain *d, uint64_t until_ns, struct mew_error *error)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < d->n_threads && !err; i++)
+		err = drain_ring(d, &d->threads[i], &d->threads[i].samples, RING_SAMPLES, until_ns,
+				 error);
+	return err;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct mew_drain_map *x = a, *y = b;
+
+	return (x->mapped.from_ns > y->mapped.from_ns) - (x->mapped.from_ns < y->mapped.from_ns);
+}
+
+/* What takes the place of other code must not lend its rules to the samples of before it. */
+static int add_maps(struct mew_drain *d, struct mew_error *error)
+{
+	int err = 0;
+
+	if (d->n_maps)
+		qsort(d->maps, d->n_maps, sizeof *d->maps, by_time);
+	for (size_t i = 0; i < d->n_maps; i++) {
+		if (!err)
+			err = drain_samples(d, d->maps[i].mapped.from_ns, error);
+		if (!err)
+			err = mew_modules_add(d->modules, &d->maps[i].mapped, error);
+		/* What found no room breaks its stacks, and is counted there. */
+		if (err == -ENOSPC) {
+			d->losses.bad_records++;
+			err = 0;
+		}
+		free(d->maps[i].path);
+	}
+	d->n_maps = 0;
+	return err;
+}
+
 int mew_drain_all(struct mew_drain *d, struct mew_error *error)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < d->n_threads && !err; i++)
-		err = drain_ring(d, &d->threads[i], &d->threads[i].notes, RING_NOTES, error);
-	for (size_t i = 0; i < d->n_threads && !err; i++) {
-		err = drain_ring(d, &d->threads[i], &d->threads[i].samples, RING_SAMPLES, error);
-		if (!err)
-			err = drain_ring(d, &d->threads[i], &d->threads[i].clock, RING_CLOCK,
-					 error);
-	}
+		err = drain_ring(d, &d->threads[i], &d->threads[i].notes, RING_NOTES, 0, error);
+	if (!err)
+		err = add_maps(d, error);
+	if (!err)
+		err = drain_samples(d, 0, error);
+	for (size_t i = 0; i < d->n_threads && !err; i++)
+		err = drain_ring(d, &d->threads[i], &d->threads[i].clock, RING_CLOCK, 0, error);
 	return err;
 }
 

@@ -41,6 +41,12 @@ struct mew_drain_thread {
 	uint64_t interrupts; /* ticks with and without a record; known once the round is closed */
 };
 
+/* Code that was mapped, and is not known to `modules` before the samples of earlier are walked. */
+struct mew_drain_map {
+	struct mew_mapped mapped;
+	char *path; /* owned; mapped.path */
+};
+
 /* What did not go as it should; whole case. */
 struct mew_drain_losses {
 	uint64_t lost; /* samples that the kernel dropped or that could not be placed */
@@ -57,6 +63,8 @@ struct mew_drain {
 	unsigned n_slots; /* of the window: the target may overwrite what it says itself */
 	unsigned n_loop;  /* loop threads */
 	struct mew_modules *modules; /* borrowed */
+	struct mew_drain_map *maps;  /* empty between two drains */
+	size_t n_maps, cap_maps;
 	size_t table_bytes;
 	struct mew_walk_root root;
 	struct mew_collect collect;

@@ -14,21 +14,23 @@ if grep -q '^SANITIZE_CFLAGS = -f' "$MEW_BUILDDIR/Makefile"; then
 fi
 bench=$MEW_BUILDDIR/tests/fixtures/stacks
 
-# library NAME TURNS: made alike but for its function's name and a number.
+# library NAME TURNS FRAME: made alike but for its function's name and numbers. Another frame is one
+# that the other's rules lead astray.
 library()
 {
 	echo "#include <stdlib.h>
 static volatile unsigned long sink;
 static volatile unsigned turns = $2;
 static void *volatile block;
+static void $1_work(void);
+void work(void) { $1_work(); sink++; }
 __attribute__((noinline)) static void $1_work(void)
-	{ for (unsigned i = 0; i < turns; i++) sink = sink * 3 + i;
-	  for (unsigned i = 0; i < turns; i += 1000000) { block = malloc(10); free(block); } }
-void work(void) { $1_work(); sink++; }" >"$1.c"
-	"$CC" -O1 -g -shared -fPIC -o "$1.so" "$1.c" 2>err || broken "cannot build $1.so"
+	{ volatile char frame[$3]; frame[0] = frame[$3 - 1] = 1; for (unsigned i = 0; i < turns; i++) sink = sink * 3 + i;
+	  for (unsigned i = 0; i < turns; i += 1000000) { block = malloc(10); free(block); } }" >"$1.c"
+	"$CC" -O1 -g -fno-toplevel-reorder -shared -fPIC -o "$1.so" "$1.c" 2>err || broken "cannot build $1.so"
 }
-library first 3000000
-library second 1000000
+library first 3000000 24
+library second 1000000 4000
 
 # below FILE TABLE CASE FUNCTION: how many samples or allocations of the case's leaf() came by it.
 below()
@@ -106,11 +108,13 @@ keeps_names()
 		0.6 <= $first / ($first + $second) <= 0.9"
 }
 
-run 0 "$MEW_PERF" cpu --interval 1ms -n 60 -k '^replaced$' -d r.db "$bench"
+run 0 "$MEW_PERF" cpu --interval 1ms -n 60 -k '^replaced$' -d r.db -o r.csv "$bench"
 if grep -q 'different places' err; then
 	echo '# the libraries are at different places'
 else
 	keeps_names replaced
+	holds "replaced code is walked by its own rules" \
+		"$(cell r.csv replaced truncated) <= 0.05 * $(cell r.csv replaced sample_count)"
 	rm r.db
 	run 0 "$MEW_PERF" cpu --interval 1ms -d r.db env -u MEW_PERF_SOCKET "$bench" \
 		--filter '^replaced$' --repetitions 1 --min-time 0.3
