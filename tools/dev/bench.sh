@@ -438,17 +438,19 @@ topic_heap()
 
 steps=200000
 
-# spun [RECORDING]: ms of the run; and with a recording, ms from its end until now, and KiB.
+# spun [RECORDING]: ms of the run; and with a recording, ms from its end until now, and KiB. Then ms
+# of the program's CPU time, where it tells.
 spun()
 {
 	end_ns=$(now)
 	bytes=
 	[ $# -eq 0 ] || bytes=$(cat "$1"* | wc -c)
 	awk -v now_ns="$end_ns" -v bytes="$bytes" '{
+		cpu = NF > 2 ? $3 * 1e3 : "-"
 		if (bytes == "")
-			print $1 * 1e3, "-", "-"
+			print $1 * 1e3, "-", "-", cpu
 		else
-			print $1 * 1e3, (now_ns / 1e9 - $2) * 1e3, bytes / 1024
+			print $1 * 1e3, (now_ns / 1e9 - $2) * 1e3, bytes / 1024, cpu
 	}' "$work/spun"
 }
 
@@ -544,7 +546,7 @@ side_by_side()
 	side_n=$((side_trial * side_samples / n_samples))
 	begin "$topic: $side_samples samples, one each $((side_period_ns / 1000)) us of CPU time"
 	base 'no profiler' side_nothing
-	base 'mew-perf cpu' side_mew_perf
+	row 'mew-perf cpu' side_mew_perf
 	if command -v perf >/dev/null; then
 		row 'perf fp, report --stdio' side_perf fp report --stdio
 		row 'perf dwarf, report --stdio' side_perf dwarf,8192 report --stdio
@@ -554,6 +556,7 @@ side_by_side()
 	fi
 	measure "$1"
 	show 1 MS "$title; the run"
+	show 4 MS "$topic: the run, CPU time of the program"
 	show 2 MS "$topic: from the end of the run to the end of the report"
 	show 3 KIB "$topic: bytes written"
 }
