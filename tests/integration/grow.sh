@@ -41,7 +41,7 @@ grep -q "$truncated stacks broken" x.csv || fail "those before it grew are not t
 [ "$(cell x.csv deep lost)" -gt 0 ] || grep -q 'hint: .* --stack-size 32768 ' err ||
 	fail "no hint to begin with what was enough" err
 n=$(sed -n 's/.* took \([0-9]*\) bytes of stack$/\1/p' err)
-holds "what a whole one needs was copied" "12800 <= ${n:-0} <= 32768"
+holds "what a whole one needs was copied" "8192 < ${n:-0} <= 32768"
 
 profile -- frames 5 1.5
 holds "frames of more than 8 KiB: two steps, few are cut" "0 < $truncated <= 0.5 * $samples"
