@@ -65,6 +65,26 @@ done
 run 125 env TMPDIR=/nonexistent "$MEW_PERF" mem --no-db -k '^failed$' "$bench"
 said "cannot make a directory in '/nonexistent': No such file"
 
+# Little address space, a place for the socket that is full, no home: one line, or nothing to say.
+for command in mem run; do
+	# shellcheck disable=SC2016 # a sanitized mew-perf needs more to start
+	if sh -c 'ulimit -v 300000; exec "$0" --version' "$MEW_PERF" >log 2>&1; then
+		run 1 sh -c 'ulimit -v 300000; exec "$@"' - "$MEW_PERF" $command --no-db -n 20 \
+			-k '^family/case:0$' "$bench"
+		said 'failed: cannot make [0-9]* bytes of shared memory: Cannot allocate memory'
+	fi
+	# shellcheck disable=SC2016
+	if unshare -m mount -t tmpfs none /mnt 2>/dev/null; then
+		run 125 unshare -m sh -c 'mount -t tmpfs -o size=4k,nr_inodes=1 none /mnt && exec "$@"' - env TMPDIR=/mnt \
+			"$MEW_PERF" $command --no-db -n 20 -k '^family/case:0$' "$bench"
+		said "cannot make a directory in '.*': No space left on device"
+	else
+		echo '# no mounts here: a full TMPDIR is not tested'
+	fi
+	run 0 env -u HOME "$MEW_PERF" $command --no-db -n 20 -k '^family/case:0$' "$bench"
+done
+pass "without a home"
+
 # A benchmark that took its own connection away.
 run 1 "$MEW_PERF" mem -n 20 --no-db -k '^closes$' "$bench"
 said 'libmew could not go on'
