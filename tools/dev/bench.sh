@@ -321,9 +321,10 @@ topic_pause()
 
 # ---- heap ----
 
-pairs=240000
+pairs=480000
 
-# churned THREADS COMMAND...: runs churn as its last arguments and prints the ns of a pair.
+# churned THREADS COMMAND...: runs churn as its last arguments and prints the ns of a pair, and the ms
+# until it had its blocks.
 churned()
 {
 	n_threads=$1
@@ -385,6 +386,31 @@ four_rows()
 	fi
 }
 
+# rows_by_kind: the rows `N threads, KIND` in the order of their kinds, against those of as many
+# threads as there are CPUs (or the next fewer); rows of fewer threads are left out.
+rows_by_kind()
+{
+	awk -F '\t' -v OFS='\t' -v cpus="$(nproc)" '
+	{
+		kind = $3
+		sub(/^[^,]*, /, "", kind)
+		if (!(kind in order))
+			order[kind] = ++n_kinds
+		if ($3 + 0 <= cpus && $3 + 0 > base)
+			base = $3 + 0
+		$2 = order[kind]
+		line[NR] = $0
+		threads[NR] = $3 + 0
+		of[NR] = order[kind]
+	}
+	END {
+		for (k = 1; k <= n_kinds; k++)
+			for (i = 1; i <= NR; i++)
+				if (of[i] == k && threads[i] >= base)
+					print line[i]
+	}' "$work/rows" >"$work/rows.new" && mv "$work/rows.new" "$work/rows"
+}
+
 heap_programs()
 {
 	cat >"$work/rows.py" <<-'END'
@@ -418,6 +444,9 @@ topic_heap()
 	done
 	measure 5
 	show 1 NS
+	show 2 MS 'heap: from the start until each thread has its 4096 blocks, 20,480 pairs a thread'
+	rows_by_kind
+	show 1 NS 'heap: a pair, as threads are added beyond the CPUs'
 
 	begin 'heap: resident memory for each live block of 16 bytes, or stack known'
 	four_rows 'live block' held blocks
