@@ -54,13 +54,9 @@ static ALWAYS_INLINE struct mew_peak_change change_live(struct mew_segment *s, i
 	return change;
 }
 
-/* An allocation has changed live by d. */
-static ALWAYS_INLINE void draw(struct mew_segment *s, const struct mew_peak_change *change,
-			       int64_t d)
+/* The allocation of that number has changed live by d; it is live now. */
+static ALWAYS_INLINE void draw(struct mew_segment *s, uint64_t serial, int64_t live, int64_t d)
 {
-	uint64_t serial = mew_lock_add(&s->n_allocations, 1);
-	int64_t live = __atomic_load_n(&s->peak_bytes, __ATOMIC_RELAXED) - (int64_t)change->below;
-
 	mew_curve_note(&s->curve, serial, d < 0 ? live - d : live);
 	mew_iterations_note(&s->iterations, live);
 }
@@ -211,6 +207,8 @@ void mew_counters_resize(struct mew_counters *c, struct mew_counters_thread *t,
 	uint32_t other = old ? old->node : node;
 	int64_t d = old ? -(int64_t)old->bytes : 0;
 	struct mew_peak_change change;
+	uint64_t serial;
+	int64_t live;
 	int is_live;
 
 	block.serial = ++mew_live_at(&c->live, addr)->serial & ((1u << MEW_LIVE_SERIAL_BITS) - 1);
@@ -228,13 +226,16 @@ void mew_counters_resize(struct mew_counters *c, struct mew_counters_thread *t,
 	lock_nodes(c, node, other);
 	n->allocations++;
 	n->bytes += bytes;
+	/* One after the other: these three are in a line of memory that all threads write. */
+	serial = mew_lock_add(&c->segment->n_allocations, 1);
 	change = change_live(c->segment, d);
+	live = __atomic_load_n(&c->segment->peak_bytes, __ATOMIC_RELAXED) - (int64_t)change.below;
 	if (old)
 		charge(c->segment, &c->segment->nodes[other], &change, -(int64_t)old->bytes, -1);
 	if (is_live)
 		charge(c->segment, n, &change, (int64_t)bytes, 1);
 	unlock_nodes(c, node, other);
-	draw(c->segment, &change, d);
+	draw(c->segment, serial, live, d);
 }
 
 int mew_counters_take(struct mew_counters *c, uint64_t addr, struct mew_live_block *ret_old)
