@@ -30,7 +30,17 @@ enum mew_segment_flags {
 				    somebody made (makecontext) */
 };
 
+/* Threads that allocate from the same stack count in different leaves, up to so many, so that they
+ * do not take the memory from each other: which one is in the flags, from this bit on. mew-perf
+ * adds them up, as all nodes of one stack. */
+#define MEW_NODE_STRIPE 5
+#define MEW_NODE_STRIPES 4u
+
 #define MEW_NODE_WHY 8 /* flags of a broken stack: from this bit on, how the walk ended */
+
+_Static_assert(1 << MEW_NODE_STRIPE > MEW_NODE_COROUTINE &&
+		       MEW_NODE_STRIPES << MEW_NODE_STRIPE <= 1u << MEW_NODE_WHY,
+	       "bits of their own");
 
 /* An operator new of the program's own file, which the hook cannot stand in for. */
 enum mew_segment_new {

@@ -74,6 +74,17 @@ static uint32_t base_of(struct mew_stacks *stacks)
 	return key.pc ? mew_tree_child(stacks->tree, &key) : MEW_TREE_ROOT;
 }
 
+/* The flags that tell the leaves of this thread from those of others. */
+static uint16_t stripe_of(const struct mew_stacks *stacks, const struct mew_stacks_scratch *s)
+{
+	const struct mew_segment *segment = stacks->tree->segment;
+
+	/* When there are many stacks, room for them comes first. */
+	if (__atomic_load_n(&segment->n_nodes, __ATOMIC_RELAXED) > segment->cap_nodes / 4)
+		return 0;
+	return (uint16_t)((s - stacks->scratches) % MEW_NODE_STRIPES << MEW_NODE_STRIPE);
+}
+
 /* Whether the walk has come to where the thread's stacks end: a loop's come from the benchmark or
  * were made by somebody (makecontext); a return address of 0 may be a wrong turn. */
 static int is_whole(const struct mew_stacks *stacks, const struct mew_stacks_thread *t,
@@ -109,6 +120,7 @@ static uint32_t leaf_of_walk(struct mew_stacks *stacks, const struct mew_stacks_
 					? flags_of_whole(stacks, t, w->end == MEW_WALK_OUTERMOST)
 					: (uint16_t)(MEW_NODE_BROKEN | w->end << MEW_NODE_WHY);
 			key.flags |= w->n_by_fp ? MEW_NODE_BY_FP : 0;
+			key.flags |= stripe_of(stacks, s);
 			key.entry = (uint16_t)entry;
 		}
 		key.parent = mew_tree_child(stacks->tree, &key);
@@ -135,7 +147,7 @@ static uint32_t leaf_of_trail(struct mew_stacks *stacks, const struct mew_stacks
 			      struct mew_stacks_scratch *s, uint32_t entry)
 {
 	struct mew_trail *trail = &s->trail;
-	uint16_t flags = flags_of_whole(stacks, t, trail->is_outermost);
+	uint16_t flags = flags_of_whole(stacks, t, trail->is_outermost) | stripe_of(stacks, s);
 	uint32_t n = trail->n_frames - 1, parent, i;
 
 	if (!trail->n_steps && s->leaf_entry == entry && s->leaf_flags == flags)

@@ -18,7 +18,7 @@
 #define MEW_TREE_LOST 1u /* collects the stacks that found no room */
 
 /* What tells a node from its siblings. Only a leaf has flags and an entry, so a call site that is
- * both a leaf and a caller has two nodes. */
+ * both a leaf and a caller has two nodes, and more with the stripes of a leaf. */
 struct mew_tree_key {
 	uint64_t pc; /* a return address: it is looked up at pc - 1 */
 	uint32_t parent;

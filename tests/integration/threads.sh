@@ -46,3 +46,34 @@ holds "children write no pauses" "$(cell y.csv forks paused_time) == 0"
 run 0 "$MEW_PERF" mem -k '^forks$' -n 100 --no-db -o m.csv "$bench"
 holds "children allocate nothing" "$(cell m.csv forks total_allocations) == 100 and
 	$(cell m.csv forks allocated_bytes) == 10000"
+
+cat >same.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+static void *run(void *arg)
+{
+	for (int i = 0; i < 1000; i++)
+		free(malloc(32));
+	return arg;
+}
+int main(void)
+{
+	pthread_t t[9];
+	for (int i = 0; i < 9; i++)
+		if (pthread_create(&t[i], NULL, run, NULL))
+			return 1;
+	for (int i = 0; i < 9; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+END
+$CC -g -O1 -fno-builtin -pthread -o same same.c || broken "cannot build same"
+run 0 "$MEW_PERF" mem -q -d same.db ./same
+same=$(sqlite3 same.db "select h.allocations, h.bytes, h.frees, h.held_bytes from heap_stack h
+	join stack s on s.id = h.stack join stack p on p.id = s.parent join function f on f.id = p.function
+	where f.name = 'run'")
+if [ "$same" = '9000|288000|9000|0' ]; then
+	pass "threads of one stack are one"
+else
+	fail "threads of one stack are not one: $same"
+fi

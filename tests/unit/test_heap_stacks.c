@@ -214,11 +214,34 @@ static void stacks_share_what_is_outside_of_where_they_part(void **state)
 	fixture_free(f);
 }
 
-/* What the trail remembers is of one scratch: another thread finds the same leaves. */
-static void threads_find_the_same_leaves(void **state)
+/* The first ones, that is: what is below them is the same. */
+static void threads_have_leaves_of_their_own(void **state)
 {
 	const uint64_t pcs[] = {call_in(A, 1), call_in(B, 2), call_in(START, 0)};
 	struct fixture *f = fixture_new(CAP_NODES);
+	uint32_t ids[MEW_NODE_STRIPES];
+
+	(void)state;
+	for (uint32_t i = 0; i < 3 * MEW_NODE_STRIPES; i++) {
+		struct mew_stacks_thread t = {.stack = f->thread.stack};
+		uint32_t id = leaf_in(f, &t, pcs, 3, 0);
+
+		assert_path(f, id, pcs, 3, MEW_TREE_ROOT);
+		assert_int_equal(node(f, id)->flags,
+				 MEW_NODE_ROOTED | i % MEW_NODE_STRIPES << MEW_NODE_STRIPE);
+		if (i < MEW_NODE_STRIPES)
+			ids[i] = id;
+		assert_int_equal(id, ids[i % MEW_NODE_STRIPES]);
+		assert_int_equal(leaf_in(f, &t, pcs, 3, 0), id);
+	}
+	assert_int_equal(f->segment->n_nodes, 2 + 2 + MEW_NODE_STRIPES);
+	fixture_free(f);
+}
+
+static void where_there_is_little_room_threads_find_the_same_leaves(void **state)
+{
+	const uint64_t pcs[] = {call_in(A, 1), call_in(B, 2), call_in(START, 0)};
+	struct fixture *f = fixture_new(4 * (2 + 2));
 	struct mew_stacks_thread other = {.stack = f->thread.stack};
 	uint32_t id = leaf(f, pcs, 3);
 
@@ -300,7 +323,7 @@ static void a_return_address_of_0_ends_all_stacks_but_a_loops(void **state)
 	/* A whole program's main thread has no root that it should come to. */
 	f->stacks.root = (struct mew_walk_root){0, 0};
 	id = leaf_in(f, &loops, pcs, 3, 0);
-	assert_int_equal(node(f, id)->flags, MEW_NODE_ROOTED);
+	assert_int_equal(node(f, id)->flags, MEW_NODE_ROOTED | 1 << MEW_NODE_STRIPE);
 	fixture_free(f);
 }
 
@@ -538,7 +561,7 @@ static void threads_take_slots_in_turn_and_the_65th_the_first_again(void **state
 		assert_int_equal(t.slot, 1 + i % SCRATCHES);
 	}
 	assert_path(f, id, pcs, 2, MEW_TREE_ROOT);
-	assert_int_equal(f->segment->n_nodes, 2 + 2);
+	assert_int_equal(f->segment->n_nodes, 2 + 1 + MEW_NODE_STRIPES);
 	fixture_free(f);
 }
 
@@ -602,8 +625,10 @@ static void a_slot_in_use_is_passed_by_and_with_none_free_a_thread_waits(void **
 	assert_int_equal(c->is_over, 1);
 	assert_path(c->f, id, crowded, 2, MEW_TREE_ROOT);
 	assert_int_equal(why(c->f, id), MEW_WALK_NO_MODULE);
-	for (uint32_t i = 0; i + 1 < SCRATCHES; i++)
-		assert_int_equal(c->left_nodes[i], id);
+	for (uint32_t i = 0; i + 1 < SCRATCHES; i++) {
+		assert_path(c->f, c->left_nodes[i], crowded, 2, MEW_TREE_ROOT);
+		assert_int_equal(why(c->f, c->left_nodes[i]), MEW_WALK_NO_MODULE);
+	}
 	assert_path(c->f, c->last_leaf, last_one, 2, MEW_TREE_ROOT);
 	fixture_free(c->f);
 	free(c);
@@ -615,7 +640,8 @@ int main(void)
 		cmocka_unit_test(a_whole_stack_is_a_path_whose_leaf_has_the_entry_point),
 		cmocka_unit_test(the_same_stack_has_the_same_leaf_but_for_another_entry_point),
 		cmocka_unit_test(stacks_share_what_is_outside_of_where_they_part),
-		cmocka_unit_test(threads_find_the_same_leaves),
+		cmocka_unit_test(threads_have_leaves_of_their_own),
+		cmocka_unit_test(where_there_is_little_room_threads_find_the_same_leaves),
 		cmocka_unit_test(a_loops_stack_ends_at_its_root_which_is_no_node),
 		cmocka_unit_test(a_loops_stack_that_nobody_called_is_a_coroutines),
 		cmocka_unit_test(a_return_address_of_0_ends_all_stacks_but_a_loops),
