@@ -47,7 +47,7 @@ static inline struct mew_stacks_scratch *take_scratch(struct mew_stacks *stacks,
 
 static void give_scratch(struct mew_stacks_scratch *s)
 {
-	__atomic_store_n(&s->lock.word, 0, __ATOMIC_RELEASE);
+	mew_lock_release(&s->lock);
 }
 
 /* So much of the scratch memory is touched for a stack of n frames. */

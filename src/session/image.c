@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "session/cpu.h"
@@ -19,6 +20,9 @@ struct mew_modules *mew_table_space_open(struct mew_memory *ret_space, struct me
 
 	if (mew_memory_open(ret_space, "mew-tables", SPACE_BYTES, 0, error))
 		return NULL;
+	/* It is sent to nobody, and there may be many. */
+	close(ret_space->fd);
+	ret_space->fd = 0;
 	m = mew_modules_new(ret_space->at, ret_space->bytes, error);
 	if (!m)
 		mew_memory_done(ret_space);
@@ -51,7 +55,8 @@ static int add_span(struct mew_images *l, uint32_t pid, uint32_t image, uint64_t
 	return 0;
 }
 
-/* A new image that pid runs from now on; UINT32_MAX when there are too many. 0 or -ENOMEM. */
+/* A new image that pid runs from now on; UINT32_MAX when there are too many, or no room for it
+ * beside the first one. 0 or -ENOMEM. */
 static int begin_image(struct mew_images *l, uint32_t pid, uint64_t time_ns, uint32_t *ret,
 		       struct mew_error *error)
 {
@@ -60,7 +65,9 @@ static int begin_image(struct mew_images *l, uint32_t pid, uint64_t time_ns, uin
 	*ret = UINT32_MAX;
 	if (l->n == MEW_IMAGES_MAX)
 		return add_span(l, pid, UINT32_MAX, time_ns);
-	i->modules = mew_table_space_open(&i->space, error);
+	i->modules = mew_table_space_open(&i->space, l->n ? NULL : error);
+	if (!i->modules && l->n)
+		return add_span(l, pid, UINT32_MAX, time_ns);
 	if (!i->modules || add_span(l, pid, l->n, time_ns)) {
 		mew_modules_free(i->modules);
 		mew_memory_done(&i->space);

@@ -17,6 +17,7 @@
 
 struct node {
 	struct mew_file file;
+	int fd; /* -1: none is kept */
 	struct node *next;
 };
 
@@ -99,6 +100,7 @@ static struct mew_file *add_file(const struct stat *st, Elf *elf)
 	struct node *node = calloc(1, sizeof(*node));
 
 	if (node) {
+		node->fd = -1;
 		node->file.st = *st;
 		node->file.error = -ENOEXEC;
 		if (elf)
@@ -133,6 +135,22 @@ const struct mew_file *mew_file_at(int fd)
 	}
 	pthread_mutex_unlock(&lock);
 	return f;
+}
+
+int mew_file_keep(const struct mew_file *f, int fd)
+{
+	struct node *node;
+
+	pthread_mutex_lock(&lock);
+	for (node = files; &node->file != f; node = node->next)
+		;
+	if (node->fd < 0)
+		node->fd = fd;
+	else
+		close(fd);
+	fd = node->fd;
+	pthread_mutex_unlock(&lock);
+	return fd;
 }
 
 const void *mew_file_vdso_image(size_t *ret_bytes)

@@ -40,6 +40,12 @@ struct mew_file {
  */
 const struct mew_file *mew_file_at(int fd);
 
+/*
+ * Takes fd, at which f is open; returns the one descriptor of f, open as long as f lives: this one
+ * when it is the first. So many processes that map a file take no more descriptors than one.
+ */
+int mew_file_keep(const struct mew_file *f, int fd);
+
 /* The vDSO, ours: the kernel maps the same one into every process. NULL: there is none. */
 const struct mew_file *mew_file_vdso(void);
 

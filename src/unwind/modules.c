@@ -3,7 +3,6 @@
 #include "unwind/modules.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,8 +92,6 @@ void mew_modules_free(struct mew_modules *m)
 	if (!m)
 		return;
 	for (i = 0; i < m->n_modules; i++) {
-		if (m->modules[i]->pub.fd >= 0)
-			close(m->modules[i]->pub.fd);
 		free(m->modules[i]->path);
 		free(m->modules[i]);
 	}
@@ -203,6 +200,7 @@ static struct module *find_module(struct mew_modules *m, const struct mew_mapped
 			close(fd);
 			return NULL;
 		}
+		fd = mew_file_keep(f, fd);
 	}
 	for (i = 0; !module && i < m->n_modules; i++) {
 		struct module *known = m->modules[i];
@@ -210,17 +208,11 @@ static struct module *find_module(struct mew_modules *m, const struct mew_mapped
 		if (f ? known->file == f : !known->file && !strcmp(known->path, w->path))
 			module = known;
 	}
-	if (module) {
-		if (fd >= 0)
-			close(fd);
+	if (module)
 		return module;
-	}
 	module = new_module(m, w->path);
-	if (!module) {
-		if (fd >= 0)
-			close(fd);
+	if (!module)
 		return NULL;
-	}
 	if (f) {
 		module->pub.fd = fd;
 		set_file(module, f);
@@ -465,10 +457,8 @@ static int copy_module(struct mew_modules *m, const struct module *from)
 	if (from->file)
 		set_file(module, from->file);
 	module->pub.error = from->pub.error;
-	if (from->pub.fd < 0)
-		return 0;
-	module->pub.fd = fcntl(from->pub.fd, F_DUPFD_CLOEXEC, 0);
-	return module->pub.fd < 0 ? -errno : 0;
+	module->pub.fd = from->pub.fd;
+	return 0;
 }
 
 int mew_modules_copy(struct mew_modules *m, const struct mew_modules *from, struct mew_error *error)

@@ -5,6 +5,11 @@
 
 #include "unit.h"
 
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
 #define PLACE 0x100000
 
 static struct mew_images images;
@@ -105,6 +110,55 @@ static void an_image_that_finds_no_room_is_unknown(void **state)
 	assert_string_equal(path_at(1, PLACE, 160), "none");
 }
 
+static int next_fd(void)
+{
+	int fd = dup(STDERR_FILENO);
+
+	close(fd);
+	return fd;
+}
+
+static void images_share_their_descriptors(void **state)
+{
+	struct timespec t;
+	const struct mew_module *module;
+	uint64_t now_ns;
+	int first;
+
+	(void)state;
+	/* A file that was written to after it was mapped would not be opened. */
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	now_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	assert_int_equal(map(1, 0x1000, now_ns, "/proc/self/exe"), 0);
+	first = next_fd();
+	for (uint32_t pid = 2; pid < 30; pid++) {
+		assert_int_equal(mew_images_fork(&images, pid, 1, now_ns), 0);
+		assert_int_equal(map(pid, PLACE, now_ns, "/proc/self/exe"), 0);
+		assert_int_equal(mew_images_exec(&images, 100 + pid, now_ns, NULL), 0);
+		assert_int_equal(map(100 + pid, PLACE, now_ns, "/proc/self/exe"), 0);
+	}
+	assert_int_equal(images.n, 57);
+	assert_int_equal(next_fd(), first);
+	module = mew_modules_get(images.images[56].modules, 0);
+	assert_true(module->fd >= 0 && fcntl(module->fd, F_GETFD) >= 0);
+}
+
+static void an_image_without_a_descriptor_is_unknown(void **state)
+{
+	struct rlimit was, none;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	none = was;
+	none.rlim_cur = (rlim_t)next_fd();
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_int_equal(mew_images_exec(&images, 2, 120, NULL), 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+	assert_int_equal(images.n, 1);
+	assert_string_equal(path_at(2, PLACE, 130), "unknown");
+	assert_string_equal(path_at(1, PLACE, 130), "none");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -113,6 +167,8 @@ int main(void)
 		TEST(what_a_parent_maps_is_not_its_childs),
 		TEST(an_image_that_nobody_else_runs_any_more_is_kept),
 		TEST(an_image_that_finds_no_room_is_unknown),
+		TEST(images_share_their_descriptors),
+		TEST(an_image_without_a_descriptor_is_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
