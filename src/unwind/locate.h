@@ -9,8 +9,8 @@
 
 /*
  * Opens the file of a mapping. proc: "/proc/PID" of a process that has it still, or "". The
- * descriptor, or -errno: -ESTALE when there is only another file, or
- * the file has other contents by now.
+ * descriptor, or -errno: -ESTALE when there is only another file, or the file has other contents by
+ * now.
  */
 int mew_locate_open(const char *proc, const struct mew_mapped *w);
 
