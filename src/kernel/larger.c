@@ -3,6 +3,7 @@
 
 #include "kernel/larger.h"
 
+#include <errno.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -96,21 +97,30 @@ unsigned mew_larger_open(struct mew_whole *w, int pid)
 	return w->n_steps;
 }
 
+/* 0, or -errno: the event that was on is so still. */
+static int step_ring(struct mew_whole_ring *r, int fd)
+{
+	int err;
+
+	/* In this order a counter is free for the second one. */
+	ioctl(r->on_fd, PERF_EVENT_IOC_DISABLE, 0);
+	if (!ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)) {
+		r->on_fd = fd;
+		return 0;
+	}
+	err = -errno;
+	ioctl(r->on_fd, PERF_EVENT_IOC_ENABLE, 0);
+	return err;
+}
+
 uint32_t mew_larger_step(struct mew_whole *w)
 {
-	unsigned step = w->step;
+	unsigned step = w->step, n_taken = 0;
 
 	if (step >= w->n_steps)
 		return 0;
-	for (size_t i = 0; i < w->n_rings; i += 2) {
-		struct mew_whole_ring *r = &w->rings[i];
-		int from = step ? r->larger_fds[step - 1] : r->fd;
-
-		/* In this order a counter is free for the second one. */
-		ioctl(from, PERF_EVENT_IOC_DISABLE, 0);
-		if (ioctl(r->larger_fds[step], PERF_EVENT_IOC_ENABLE, 0))
-			ioctl(from, PERF_EVENT_IOC_ENABLE, 0);
-	}
+	for (size_t i = 0; i < w->n_rings; i += 2)
+		n_taken += !step_ring(&w->rings[i], w->rings[i].larger_fds[step]);
 	w->step++;
-	return w->step_bytes[step];
+	return n_taken ? w->step_bytes[step] : 0;
 }

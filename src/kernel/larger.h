@@ -21,10 +21,10 @@ uint32_t mew_larger_bytes(uint32_t bytes, uint64_t ring_bytes);
 unsigned mew_larger_open(struct mew_whole *w, int pid);
 
 /*
- * From now on the next size, in all threads and children that there are and will be. Returns it;
- * 0: there is none, all is as it was. A sample's stack_asked tells which size it is of: those of
- * before are still in the rings. What a thread does between its one event and its other, for some
- * microseconds, is neither sampled nor counted.
+ * From now on the next size, in all threads and children that there are and will be; a CPU that
+ * refuses it stays with the one it has. Returns it; 0: there is none, all is as it was. A sample's
+ * stack_asked tells which size it is of: those of before are still in the rings. What a thread does
+ * between its one event and its other, for some microseconds, is neither sampled nor counted.
  */
 uint32_t mew_larger_step(struct mew_whole *w);
 

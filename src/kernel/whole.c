@@ -44,6 +44,7 @@ static int open_ring(struct opening *o, const struct perf_event_attr *attr, int 
 	}
 	r->attr = attr;
 	r->cpu = cpu;
+	r->on_fd = r->fd;
 	o->w->n_rings++;
 	return mew_ring_open_fitting(&r->ring, r->fd, data_bytes, min_bytes, o->error);
 }

@@ -22,6 +22,7 @@
 struct mew_whole_ring {
 	int fd, cpu;
 	int larger_fds[MEW_WHOLE_STEPS]; /* of larger.h: more events that write here; 0: none */
+	int on_fd;                       /* of fd and these, the one that is on; borrowed */
 	struct mew_ring ring;
 	const struct perf_event_attr *attr; /* of the mew_whole */
 	struct mew_record record;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "symbol/section.h"
 
 /* What each allocator calls first: all of its other names come with one of these. */
 static const char *const names[] = {
@@ -31,39 +32,31 @@ struct seen {
 	int has_malloc; /* for others */
 };
 
-static void take(const char *name, const GElf_Sym *sym, int is_dynamic, struct seen *seen)
+static int is_code(const GElf_Sym *sym)
 {
 	unsigned type = GELF_ST_TYPE(sym->st_info);
 
-	if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
-		return;
-	if (sym->st_shndx != SHN_UNDEF) {
-		seen->has_malloc |= is_dynamic && !strcmp(name, "malloc");
-		if (!seen->has && type != STT_NOTYPE)
-			seen->has = known(name);
-	} else if (is_dynamic && !seen->calls) {
-		seen->calls = known(name);
-	}
+	return type == STT_FUNC || type == STT_GNU_IFUNC;
 }
 
-static void read_symbols(Elf *elf, GElf_Word wanted, struct seen *seen)
+static void take_own(void *arg, const char *name, const GElf_Sym *sym)
 {
-	Elf_Scn *scn = NULL;
-	GElf_Shdr sh;
-	GElf_Sym sym;
+	struct seen *seen = arg;
 
-	while ((scn = elf_nextscn(elf, scn))) {
-		Elf_Data *data = gelf_getshdr(scn, &sh) && sh.sh_type == wanted
-					 ? elf_getdata(scn, NULL)
-					 : NULL;
+	if (name && !seen->has && sym->st_shndx != SHN_UNDEF && is_code(sym))
+		seen->has = known(name);
+}
 
-		for (int i = 0; data && gelf_getsym(data, i, &sym); i++) {
-			const char *name = elf_strptr(elf, sh.sh_link, sym.st_name);
+/* What is asked of other files may have no type. */
+static void take_dynamic(void *arg, const char *name, const GElf_Sym *sym)
+{
+	struct seen *seen = arg;
 
-			if (name)
-				take(name, &sym, wanted == SHT_DYNSYM, seen);
-		}
-	}
+	take_own(seen, name, sym);
+	if (name && sym->st_shndx != SHN_UNDEF)
+		seen->has_malloc |= is_code(sym) && !strcmp(name, "malloc");
+	else if (name && !seen->calls && GELF_ST_TYPE(sym->st_info) != STT_OBJECT)
+		seen->calls = known(name);
 }
 
 const char *mew_allocator_in(int fd)
@@ -74,9 +67,9 @@ const char *mew_allocator_in(int fd)
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF) {
-		read_symbols(elf, SHT_DYNSYM, &seen);
+		mew_section_symbols(elf, SHT_DYNSYM, take_dynamic, &seen);
 		if (!seen.calls && !seen.has_malloc)
-			read_symbols(elf, SHT_SYMTAB, &seen);
+			mew_section_symbols(elf, SHT_SYMTAB, take_own, &seen);
 	}
 	elf_end(elf);
 	return seen.calls || seen.has_malloc ? seen.calls : seen.has;

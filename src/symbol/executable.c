@@ -9,6 +9,7 @@
 
 #include "channel/note.h"
 #include "symbol/executable.h"
+#include "symbol/section.h"
 
 static void take_build_id(struct mew_executable *x, const unsigned char *bytes, size_t n)
 {
@@ -69,37 +70,22 @@ static int names_malloc(const char *name)
 
 /* The sanitizers' run-time libraries are linked in (clang) or asked for (gcc): either way the
  * program's dynamic symbols name their start. */
-static void read_dynamic(const char *name, const GElf_Sym *sym, struct mew_executable *x)
+static void read_dynamic(void *arg, const char *name, const GElf_Sym *sym)
 {
+	struct mew_executable *x = arg;
+
 	(void)sym;
 	x->is_sanitized |= names_sanitizer(name);
 	x->calls_malloc |= names_malloc(name);
 }
 
 /* A piece of it, malloc.cold, is it too. */
-static void read_own(const char *name, const GElf_Sym *sym, struct mew_executable *x)
+static void read_own(void *arg, const char *name, const GElf_Sym *sym)
 {
+	struct mew_executable *x = arg;
+
 	x->hides_malloc |= name && !strncmp(name, "malloc", 6) && (!name[6] || name[6] == '.') &&
 			   GELF_ST_TYPE(sym->st_info) == STT_FUNC && sym->st_shndx != SHN_UNDEF;
-}
-
-static void read_symbols(Elf *elf, GElf_Word type,
-			 void (*read)(const char *name, const GElf_Sym *sym,
-				      struct mew_executable *x),
-			 struct mew_executable *x)
-{
-	Elf_Scn *scn = NULL;
-	GElf_Shdr sh;
-	GElf_Sym sym;
-
-	while ((scn = elf_nextscn(elf, scn))) {
-		Elf_Data *data = gelf_getshdr(scn, &sh) && sh.sh_type == type
-					 ? elf_getdata(scn, NULL)
-					 : NULL;
-
-		for (int i = 0; data && gelf_getsym(data, i, &sym); i++)
-			read(elf_strptr(elf, sh.sh_link, sym.st_name), &sym, x);
-	}
 }
 
 int mew_executable_read(int fd, struct mew_executable *ret)
@@ -135,10 +121,10 @@ int mew_executable_read(int fd, struct mew_executable *ret)
 	}
 	ret->is_static = !interp;
 	if (dynamic)
-		read_symbols(elf, SHT_DYNSYM, read_dynamic, ret);
+		mew_section_symbols(elf, SHT_DYNSYM, read_dynamic, ret);
 	/* A program that asks for malloc has none of its own, so its many symbols are not read. */
 	if (dynamic && !ret->calls_malloc)
-		read_symbols(elf, SHT_SYMTAB, read_own, ret);
+		mew_section_symbols(elf, SHT_SYMTAB, read_own, ret);
 	elf_end(elf);
 	return 0;
 }

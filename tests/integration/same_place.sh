@@ -72,6 +72,19 @@ share()
 	echo "$(sum "$1" "$2" "$3") / ($(sum "$1" "$2" "$3") + $(sum "$1" "$2" "$4"))"
 }
 
+# both_named LABEL PROGRAM A B KNOWN: the libraries were at one place, the first one called by A, the
+# second one by B alone; both have their shares, and so much of all samples has its stack.
+both_named()
+{
+	[ "$(grep '^place' said | sort -u | wc -l)" -eq 1 ] || fail "libraries at different places" said
+	apart c.csv samples "$3" second_work
+	apart c.csv samples "$4" first_work
+	holds "$1: each function has its name" \
+		"0.65 <= $(share c.csv samples first_work second_work) <= 0.85"
+	known="$(sum c.csv samples "$3" first_work) + $(sum c.csv samples "$4" second_work)"
+	holds "$1: and its stacks" "$known >= $5 * $(cell row.csv "$2" sample_count) >= 100"
+}
+
 # apart FILE COLUMN A B: no stack has both.
 apart()
 {
@@ -157,14 +170,7 @@ C
 
 for first in parent child; do
 	cpu ./forks $first
-	[ "$(grep '^place' said | sort -u | wc -l)" -eq 1 ] || fail "libraries at different places" said
-	apart c.csv samples parent_side second_work
-	apart c.csv samples child_side first_work
-	holds "$first first: each function has its name" \
-		"0.65 <= $(share c.csv samples first_work second_work) <= 0.85"
-	known="$(sum c.csv samples parent_side first_work) + $(sum c.csv samples child_side second_work)"
-	holds "$first first: and its stacks" \
-		"$known >= 0.95 * $(cell row.csv forks sample_count) >= 100"
+	both_named "$first first" forks parent_side child_side 0.95
 	grep -q '1 child process included' row.csv || fail "the child is not told" row.csv
 	mem ./forks $first
 	holds "$first first: the heap is the parent's" \
@@ -278,13 +284,7 @@ C
 "$CC" -O1 -g -fomit-frame-pointer -o turns turns.c -ldl 2>err || broken "cannot build turns"
 
 cpu ./turns
-[ "$(grep '^place' said | sort -u | wc -l)" -eq 1 ] || fail "libraries at different places" said
-apart c.csv samples turn_first second_work
-apart c.csv samples turn_second first_work
-holds "turns: each function has its name" \
-	"0.65 <= $(share c.csv samples first_work second_work) <= 0.85"
-known="$(sum c.csv samples turn_first first_work) + $(sum c.csv samples turn_second second_work)"
-holds "turns: and its stacks" "$known >= 0.9 * $(cell row.csv turns sample_count) >= 100"
+both_named turns turns turn_first turn_second 0.9
 
 mem ./turns
 apart m.csv allocations turn_first second_work

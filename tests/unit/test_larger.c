@@ -37,12 +37,28 @@ static void without_steps_nothing_is_taken(void **state)
 	assert_int_equal(w.step, 0);
 }
 
+/* No event is there: all that is asked of them is refused. */
+static void a_cpu_that_refuses_a_size_stays_with_the_one_it_has(void **state)
+{
+	struct mew_whole_ring rings[2] = {
+		{.fd = 1000, .on_fd = 1000, .larger_fds = {1001, 1002}},
+	};
+	struct mew_whole w = {.rings = rings, .n_rings = 2, .n_steps = 2, .step_bytes = {8, 16}};
+
+	(void)state;
+	assert_int_equal(mew_larger_step(&w), 0);
+	assert_int_equal(mew_larger_step(&w), 0);
+	assert_int_equal(rings[0].on_fd, 1000);
+	assert_int_equal(w.step, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_are_four_times_as_large_up_to_the_most_there_can_be),
 		cmocka_unit_test(sixteen_records_fit_into_a_ring),
 		cmocka_unit_test(without_steps_nothing_is_taken),
+		cmocka_unit_test(a_cpu_that_refuses_a_size_stays_with_the_one_it_has),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
