@@ -52,7 +52,10 @@ int mew_breaks_at(struct mew_breaks *b, const struct mew_modules *m, uint64_t pc
 	if (i == b->n_places) {
 		if (MEW_ARRAY_PUSH(b->places, b->n_places, b->cap_places))
 			return -ENOMEM;
-		b->places[b->n_places++] = (struct mew_break){.module = path, .why = why};
+		b->places[i] = (struct mew_break){.module = strdup(path), .why = why};
+		if (!b->places[i].module)
+			return -ENOMEM;
+		b->n_places++;
 	}
 	b->places[i].n += n;
 	return 0;
@@ -73,18 +76,10 @@ int mew_breaks_add(struct mew_breaks *b, const struct mew_modules *m,
 	return broken ? mew_breaks_at(b, m, pc, 0, w->end, 1) : 0;
 }
 
-void mew_breaks_forget(struct mew_breaks *b)
-{
-	struct mew_break *places = b->places;
-	size_t cap = b->cap_places;
-
-	memset(b, 0, sizeof *b);
-	b->places = places;
-	b->cap_places = cap;
-}
-
 void mew_breaks_done(struct mew_breaks *b)
 {
+	for (size_t i = 0; i < b->n_places; i++)
+		free(b->places[i].module);
 	free(b->places);
 	memset(b, 0, sizeof *b);
 }

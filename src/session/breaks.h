@@ -15,7 +15,7 @@
 
 /* Stacks that broke in one module for one reason. */
 struct mew_break {
-	const char *module; /* its path, the modules' own; "": in code of no file */
+	char *module; /* its path, owned; "": in code of no file */
 	enum mew_walk_end why;
 	uint64_t n;
 };
@@ -40,8 +40,7 @@ int mew_breaks_add(struct mew_breaks *b, const struct mew_modules *m,
 int mew_breaks_at(struct mew_breaks *b, const struct mew_modules *m, uint64_t pc, uint64_t time_ns,
 		  enum mew_walk_end why, uint64_t n);
 
-/* What is counted so far is not of the case. */
-void mew_breaks_forget(struct mew_breaks *b);
+/* Nothing is counted, as to start. */
 void mew_breaks_done(struct mew_breaks *b);
 
 /*

@@ -71,7 +71,7 @@ uint32_t mew_collect_stack(struct mew_collect *c, uint32_t group, const struct m
 	uint32_t node = 0;
 
 	for (uint32_t i = w->n_frames; i-- > 0 && node != UINT32_MAX;) {
-		int exact = i == 0 || (w->exact[i / 64] >> i % 64 & 1);
+		int exact = mew_walk_is_exact(w, i);
 
 		node = mew_collect_child(c, node, group, w->pcs[i], exact,
 					 i + 1 == w->n_frames ? mark : MEW_COLLECT_WHOLE);

@@ -561,7 +561,7 @@ void mew_drain_forget(struct mew_drain *d)
 					.children = d->losses.children};
 
 	mew_collect_forget(&d->collect);
-	mew_breaks_forget(&d->breaks);
+	mew_breaks_done(&d->breaks);
 	d->losses = kept;
 	d->samples = 0;
 	d->total = (struct mew_drain_count){0};

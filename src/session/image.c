@@ -3,11 +3,9 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "session/cpu.h"
 #include "session/image.h"
 
@@ -32,57 +30,84 @@ struct mew_modules *mew_table_space_open(struct mew_memory *ret_space, struct me
 void mew_images_init(struct mew_images *l)
 {
 	memset(l, 0, sizeof *l);
+	mew_map_init(&l->of);
 	mew_map_init(&l->threads);
+}
+
+/* Its space is left for the next one: to get and to give back memory takes longest of all. */
+static void free_image(struct mew_image *i)
+{
+	mew_modules_free(i->modules);
+	*i = (struct mew_image){.space = i->space};
 }
 
 void mew_images_done(struct mew_images *l)
 {
-	for (uint32_t i = 0; i < l->n; i++) {
-		mew_symbols_free(l->images[i].symbols);
-		mew_modules_free(l->images[i].modules);
+	for (uint32_t i = 0; i < MEW_IMAGES_MAX; i++) {
+		free_image(&l->images[i]);
 		mew_memory_done(&l->images[i].space);
 	}
-	free(l->spans);
+	mew_map_done(&l->of);
 	mew_map_done(&l->threads);
 	memset(l, 0, sizeof *l);
 }
 
-static int add_span(struct mew_images *l, uint32_t pid, uint32_t image, uint64_t time_ns)
+static struct mew_image *image_of(const struct mew_images *l, uint32_t pid)
 {
-	if (MEW_ARRAY_PUSH(l->spans, l->n_spans, l->cap_spans))
+	uint64_t index;
+
+	if (!mew_map_get(&l->of, pid, &index) || !index)
+		return NULL;
+	return (struct mew_image *)(uintptr_t)&l->images[index - 1];
+}
+
+/* From now on pid runs `image` (NULL: one that is not known) and not what it ran. 0, -ENOMEM. */
+static int run_image(struct mew_images *l, uint32_t pid, struct mew_image *image)
+{
+	struct mew_image *old = image_of(l, pid);
+
+	if (mew_map_put(&l->of, pid, image ? (uint64_t)(image - l->images) + 1 : 0))
 		return -ENOMEM;
-	l->spans[l->n_spans++] = (struct mew_image_span){pid, image, time_ns};
+	if (image)
+		image->n_processes++;
+	if (old && --old->n_processes == 0)
+		free_image(old);
 	return 0;
 }
 
-/* A new image that pid runs from now on; UINT32_MAX when there are too many, or no room for it
- * beside the first one. 0 or -ENOMEM. */
-static int begin_image(struct mew_images *l, uint32_t pid, uint64_t time_ns, uint32_t *ret,
-		       struct mew_error *error)
+/* NULL: there are too many, or no memory for it. */
+static struct mew_image *new_image(struct mew_images *l, uint32_t pid, uint64_t time_ns,
+				   struct mew_error *error)
 {
-	struct mew_image *i = &l->images[l->n]; /* past the end when there is no room */
+	struct mew_image *i = l->images;
 
-	*ret = UINT32_MAX;
-	if (l->n == MEW_IMAGES_MAX)
-		return add_span(l, pid, UINT32_MAX, time_ns);
-	i->modules = mew_table_space_open(&i->space, l->n ? NULL : error);
-	if (!i->modules && l->n)
-		return add_span(l, pid, UINT32_MAX, time_ns);
-	if (!i->modules || add_span(l, pid, l->n, time_ns)) {
-		mew_modules_free(i->modules);
-		mew_memory_done(&i->space);
-		return mew_error_set(error, -ENOMEM, "out of memory");
-	}
+	while (i < l->images + MEW_IMAGES_MAX && i->n_processes)
+		i++;
+	if (i == l->images + MEW_IMAGES_MAX)
+		return NULL;
+	i->modules = i->space.at ? mew_modules_new(i->space.at, i->space.bytes, error)
+				 : mew_table_space_open(&i->space, error);
+	if (!i->modules)
+		return NULL;
 	i->pid = pid;
-	*ret = l->n++;
-	return 0;
+	i->from_ns = i->changed_ns = time_ns;
+	i->version = ++l->n_versions;
+	return i;
 }
 
 int mew_images_exec(struct mew_images *l, uint32_t pid, uint64_t time_ns, struct mew_error *error)
 {
-	uint32_t image;
+	bool first = !l->n_versions;
+	struct mew_image *i = new_image(l, pid, time_ns, first ? error : NULL);
 
-	return begin_image(l, pid, time_ns, &image, error);
+	/* Beside the first one it may be unknown. */
+	if (first && !i)
+		return -ENOMEM;
+	if (!run_image(l, pid, i))
+		return 0;
+	if (i)
+		free_image(i);
+	return mew_error_set(error, -ENOMEM, "out of memory");
 }
 
 static uint64_t n_threads(const struct mew_images *l, uint32_t pid)
@@ -93,80 +118,60 @@ static uint64_t n_threads(const struct mew_images *l, uint32_t pid)
 	return mew_map_get(&l->threads, pid, &n) ? n : 1;
 }
 
-int mew_images_fork(struct mew_images *l, uint32_t pid, uint32_t parent, uint64_t time_ns)
+int mew_images_fork(struct mew_images *l, uint32_t pid, uint32_t parent)
 {
-	uint32_t image;
-
 	if (pid == parent)
 		return mew_map_put(&l->threads, pid, n_threads(l, pid) + 1);
 	if (mew_map_put(&l->threads, pid, 1))
 		return -ENOMEM;
-	image = mew_images_find(l, parent, time_ns);
-	return image == UINT32_MAX ? 0 : add_span(l, pid, image, time_ns);
+	return run_image(l, pid, image_of(l, parent));
 }
 
 int mew_images_exit(struct mew_images *l, uint32_t pid)
 {
 	uint64_t n = n_threads(l, pid);
 
-	return n ? mew_map_put(&l->threads, pid, n - 1) : 0;
+	if (n && mew_map_put(&l->threads, pid, n - 1))
+		return -ENOMEM;
+	return n > 1 ? 0 : run_image(l, pid, NULL);
 }
 
-/* Whether a process that is alive, other than pid, runs image. */
-static bool is_shared(const struct mew_images *l, uint32_t image, uint32_t pid)
+/* pid alone is to have what its image has. NULL: no room, it is unknown now. */
+static struct mew_image *unshare(struct mew_images *l, uint32_t pid, const struct mew_image *old,
+				 int *ret)
 {
-	for (size_t i = 0; i < l->n_spans; i++) {
-		const struct mew_image_span *s = &l->spans[i];
+	struct mew_image *i = new_image(l, pid, old->from_ns, NULL);
+	int err = i ? mew_modules_copy(i->modules, old->modules, NULL) : 0;
 
-		if (s->image == image && s->pid != pid && n_threads(l, s->pid) &&
-		    mew_images_find(l, s->pid, UINT64_MAX) == image)
-			return true;
+	if (err && err != -ENOSPC) {
+		free_image(i);
+		*ret = err;
+		return NULL;
 	}
-	return false;
+	*ret = run_image(l, pid, i);
+	if (*ret && i)
+		free_image(i);
+	return *ret ? NULL : i;
 }
 
 int mew_images_map(struct mew_images *l, uint32_t pid, const struct mew_mapped *mapped)
 {
-	uint32_t image = mew_images_find(l, pid, mapped->from_ns), old = image;
-	int rc = 0;
+	struct mew_image *i = image_of(l, pid);
+	int err = 0;
 
-	if (image != UINT32_MAX && is_shared(l, image, pid)) {
-		rc = begin_image(l, pid, mapped->from_ns, &image, NULL);
-		if (!rc && image != UINT32_MAX)
-			rc = mew_modules_copy(l->images[image].modules, l->images[old].modules,
-					      NULL);
-	}
-	if (image == UINT32_MAX || (rc && rc != -ENOSPC))
-		return rc;
-	mew_modules_set_process(l->images[image].modules, pid);
-	return mew_modules_add(l->images[image].modules, mapped, NULL);
+	if (i && i->n_processes > 1)
+		i = unshare(l, pid, i, &err);
+	if (!i)
+		return err;
+	i->changed_ns = mapped->from_ns;
+	i->version = ++l->n_versions;
+	mew_modules_set_process(i->modules, pid);
+	return mew_modules_add(i->modules, mapped, NULL);
 }
 
-uint32_t mew_images_find(const struct mew_images *l, uint32_t pid, uint64_t time_ns)
+const struct mew_image *mew_images_find(const struct mew_images *l, uint32_t pid, uint64_t time_ns)
 {
-	for (size_t i = l->n_spans; i-- > 0;)
-		if (l->spans[i].pid == pid && l->spans[i].from_ns <= time_ns)
-			return l->spans[i].image;
-	return UINT32_MAX;
-}
+	const struct mew_image *i = image_of(l, pid);
 
-uint32_t mew_images_group(const struct mew_images *l, uint32_t image, uint64_t time_ns)
-{
-	return mew_modules_epoch(l->images[image].modules, time_ns) * MEW_IMAGES_MAX + image;
-}
-
-struct mew_symbols *mew_images_symbols(void *arg, uint32_t group, uint64_t *ret_time_ns)
-{
-	struct mew_images *l = arg;
-	uint32_t image = group % MEW_IMAGES_MAX;
-
-	if (image >= l->n)
-		return NULL;
-	*ret_time_ns = mew_modules_epoch_end(l->images[image].modules, group / MEW_IMAGES_MAX);
-	if (!l->images[image].symbols)
-		l->images[image].symbols = mew_symbols_new(l->images[image].modules, NULL);
-	if (l->images[image].symbols)
-		mew_symbols_set_process(l->images[image].symbols, (pid_t)l->images[image].pid,
-					l->since_unix_ns);
-	return l->images[image].symbols;
+	return i && i->from_ns <= time_ns ? i : NULL;
 }

@@ -22,6 +22,7 @@
 #include "session/collect.h"
 #include "session/cpu.h"
 #include "session/image.h"
+#include "session/place.h"
 #include "session/sample.h"
 #include "unwind/walk.h"
 
@@ -37,9 +38,10 @@ struct whole_case {
 	pid_t pid;
 	uint64_t begin_ns, end_ns; /* exec, and the last record */
 	struct mew_images images;
+	struct mew_places places;
 	struct mew_collect collect;
 	struct mew_walk_cache cache; /* of the image walked last */
-	uint32_t cache_image;
+	uint64_t cache_version;
 	struct mew_walk_result walk;
 	struct mew_map alive;             /* tid -> born, ns */
 	uint64_t lived_ns;                /* of threads that have ended */
@@ -105,17 +107,17 @@ static int on_note(struct whole_case *k, const struct mew_record *r)
 	case MEW_RECORD_COMM:
 		if (!r->is_exec)
 			return 0;
-		if (!k->begin_ns)
+		if (!k->begin_ns) {
 			k->begin_ns = r->time_ns;
-		if (r->pid == (uint32_t)k->pid && !k->images.n)
 			born(k, r->tid, r->time_ns);
+		}
 		return mew_images_exec(&k->images, r->pid, r->time_ns, NULL);
 	case MEW_RECORD_MMAP:
 		return on_map(k, r);
 	case MEW_RECORD_FORK:
 		born(k, r->tid, r->time_ns);
 		k->n_children += r->pid != r->ppid;
-		return mew_images_fork(&k->images, r->pid, r->ppid, r->time_ns);
+		return mew_images_fork(&k->images, r->pid, r->ppid);
 	case MEW_RECORD_EXIT:
 		died(k, r->tid, r->time_ns);
 		return mew_images_exit(&k->images, r->pid);
@@ -147,12 +149,35 @@ static void fit_copy(struct whole_case *k)
 	k->n_copies = k->n_cut = 0;
 }
 
+/* The node of the stack that was walked last. UINT32_MAX without memory. */
+static uint32_t stack_of(struct whole_case *k, const struct mew_image *image, uint64_t time_ns,
+			 enum mew_collect_mark mark)
+{
+	const struct mew_walk_result *w = &k->walk;
+	struct mew_place_of of = {image->modules, image->pid,
+				  time_ns < image->changed_ns ? 0 : image->version};
+	uint32_t node = 0;
+
+	for (uint32_t i = w->n_frames; i-- > 0 && node != UINT32_MAX;) {
+		int exact = mew_walk_is_exact(w, i);
+		uint64_t at;
+		uint32_t place = mew_places_find(&k->places, &of, w->pcs[i], !exact, time_ns, &at);
+
+		if (place == UINT32_MAX)
+			return place;
+		node = mew_collect_child(&k->collect, node, place, at, exact,
+					 i + 1 == w->n_frames ? mark : MEW_COLLECT_WHOLE);
+	}
+	return node;
+}
+
 static int on_sample(struct whole_case *k, const struct mew_record *r)
 {
 	struct mew_walk_start start;
 	struct mew_walk_stack stack;
 	static const struct mew_walk_root outermost;
-	uint32_t image, node;
+	const struct mew_image *image;
+	uint32_t node;
 	int whole;
 
 	if (mew_sample_start(r, &start, &stack)) {
@@ -160,24 +185,22 @@ static int on_sample(struct whole_case *k, const struct mew_record *r)
 		return 0;
 	}
 	image = mew_images_find(&k->images, r->pid, r->time_ns);
-	if (image == UINT32_MAX) {
+	if (!image) {
 		k->no_image++;
 		return 0;
 	}
-	if (image != k->cache_image) {
+	if (image->version != k->cache_version) {
 		k->n_misses += k->cache.n_misses;
 		memset(&k->cache, 0, sizeof k->cache);
 	}
-	k->cache_image = image;
-	mew_walk(mew_modules_table(k->images.images[image].modules),
-		 k->images.images[image].space.bytes, &start, &stack, &outermost, &k->cache,
-		 &k->walk);
+	k->cache_version = image->version;
+	mew_walk(mew_modules_table(image->modules), image->space.bytes, &start, &stack, &outermost,
+		 &k->cache, &k->walk);
 	note_copy(k, r);
 	whole = k->walk.end == MEW_WALK_OUTERMOST || k->walk.end == MEW_WALK_ZERO;
-	if (mew_breaks_add(&k->breaks, k->images.images[image].modules, &k->walk, !whole))
+	if (mew_breaks_add(&k->breaks, image->modules, &k->walk, !whole))
 		return -ENOMEM;
-	node = mew_collect_stack(&k->collect, mew_images_group(&k->images, image, r->time_ns),
-				 &k->walk, whole ? MEW_COLLECT_WHOLE : MEW_COLLECT_BROKEN);
+	node = stack_of(k, image, r->time_ns, whole ? MEW_COLLECT_WHOLE : MEW_COLLECT_BROKEN);
 	if (node == UINT32_MAX || mew_collect_tick(&k->collect, 0, node, whole))
 		return -ENOMEM;
 	k->samples++;
@@ -353,8 +376,8 @@ static int fill(struct whole_case *k, const struct mew_outcome *out, struct mew_
 	if (err)
 		return err;
 	mew_collect_settle(&k->collect, 0, k->samples ? a.user_s / (double)k->samples : 0);
-	k->images.since_unix_ns = s->started_unix_ns;
-	err = mew_collect_values(&k->collect, s, c, mew_images_symbols, &k->images, &unknown);
+	k->places.since_unix_ns = s->started_unix_ns;
+	err = mew_collect_values(&k->collect, s, c, mew_places_symbols, &k->places, &unknown);
 	if (err)
 		return mew_error_set(error, err, "out of memory");
 	c->cpu = (struct mew_cpu_row){
@@ -401,7 +424,6 @@ int mew_cpu_run_whole(struct mew_run *r, struct mew_cpu_engine *e, struct mew_pc
 				: mew_rate_period(k->event->rate_hz, e->start_s);
 	k->exact = r->o->stack_bytes != 0;
 	k->copy_bytes = k->event->attr.sample_stack_user;
-	k->cache_image = UINT32_MAX;
 	mew_map_init(&k->alive);
 	mew_images_init(&k->images);
 	err = mew_collect_init(&k->collect);
@@ -419,6 +441,7 @@ int mew_cpu_run_whole(struct mew_run *r, struct mew_cpu_engine *e, struct mew_pc
 	mew_whole_close(&k->kernel);
 	mew_collect_done(&k->collect);
 	mew_breaks_done(&k->breaks);
+	mew_places_done(&k->places);
 	mew_images_done(&k->images);
 	mew_map_done(&k->alive);
 	free(k);

@@ -20,7 +20,9 @@ static struct {
 } known;
 
 struct mew_symbols {
-	const struct mew_modules *modules; /* borrowed */
+	const struct mew_modules *modules; /* borrowed; NULL: of one place */
+	const struct mew_module *module;   /* that place, borrowed; NULL: in no file */
+	const char *name;                  /* then: what it is called */
 	struct mew_binary **list; /* owned, not each; by the module's id, NULL: not looked into */
 	size_t n_list, cap_list;
 	pid_t pid; /* 0: not known */
@@ -65,7 +67,7 @@ static struct mew_binary *find_binary(const struct mew_module *module)
 /* NULL without memory. */
 static struct mew_binary *get_binary(struct mew_symbols *s, uint32_t id)
 {
-	const struct mew_module *module = mew_modules_get(s->modules, id);
+	const struct mew_module *module = s->modules ? mew_modules_get(s->modules, id) : s->module;
 
 	if (!module || mew_array_grow(&s->list, &s->cap_list, (size_t)id + 1, sizeof(*s->list)))
 		return NULL;
@@ -104,12 +106,15 @@ static const struct mew_found *mapped_at(struct mew_symbols *s, uint64_t pc, con
 const struct mew_symbol_frame *mew_symbols_at(struct mew_symbols *s, uint64_t pc, int is_return,
 					      uint64_t time_ns, unsigned *ret_n)
 {
-	const struct mew_mapping *mapping;
+	/* Of one place: that it is mapped is known. */
+	struct mew_mapping place = {.module = s->module ? 0 : UINT32_MAX};
+	const struct mew_mapping *mapping = &place;
 	const struct mew_found *f;
 	struct mew_binary *b = NULL;
 
 	pc -= is_return != 0;
-	mapping = mew_modules_find(s->modules, pc, time_ns);
+	if (s->modules)
+		mapping = mew_modules_find(s->modules, pc, time_ns);
 	if (mapping && mapping->module != UINT32_MAX) {
 		b = get_binary(s, mapping->module);
 		f = b ? mew_binary_at(b, pc - mapping->load_bias) : NULL;
@@ -118,7 +123,7 @@ const struct mew_symbol_frame *mew_symbols_at(struct mew_symbols *s, uint64_t pc
 			f = mapped_at(s, pc, f->frames[0].function->name,
 				      f->frames[0].function->module);
 	} else {
-		f = mapped_at(s, pc, mapping ? "anon" : "unknown", "");
+		f = mapped_at(s, pc, s->name ? s->name : mapping ? "anon" : "unknown", "");
 	}
 	if (!f)
 		return NULL;
@@ -138,6 +143,17 @@ struct mew_symbols *mew_symbols_new(const struct mew_modules *modules, struct me
 	}
 	s->modules = modules;
 	mew_map_init(&s->nameless);
+	return s;
+}
+
+struct mew_symbols *mew_symbols_new_place(const struct mew_module *module, const char *name)
+{
+	struct mew_symbols *s = mew_symbols_new(NULL, NULL);
+
+	if (s) {
+		s->module = module;
+		s->name = name;
+	}
 	return s;
 }
 

@@ -36,6 +36,9 @@ enum mew_symbol_lack {
 struct mew_symbols;
 
 struct mew_symbols *mew_symbols_new(const struct mew_modules *modules, struct mew_error *error);
+/* Of one file alone, whoever maps it: pcs are addresses in it. module is borrowed; NULL: what lies
+ * in no file and has, unless the process's perf map knows better, this name (static). */
+struct mew_symbols *mew_symbols_new_place(const struct mew_module *module, const char *name);
 void mew_symbols_free(struct mew_symbols *s);
 
 /*

@@ -77,6 +77,12 @@ struct mew_walk_result {
 	uint64_t pcs[MEW_WALK_FRAMES];
 };
 
+/* Whether frame i is to be looked up at its pc. */
+static inline int mew_walk_is_exact(const struct mew_walk_result *w, uint32_t i)
+{
+	return i == 0 || (w->exact[i / 64] >> i % 64 & 1);
+}
+
 /* A small cache of rules by pc, the caller's, one a thread or drainer; zeroed to start. Stamped
  * with the table's generation. */
 struct mew_walk_cache {
