@@ -85,6 +85,15 @@ static void fill_sampling(struct perf_event_attr *attr, const struct perf_event_
 	attr->sample_stack_user = stack_bytes;
 }
 
+/* The kernel's frames, of who asked for the kernel's side; the program's are walked by us. */
+static void add_kernel_frames(struct perf_event_attr *attr, const struct mew_spec *spec)
+{
+	if (!spec->side_given || spec->what.exclude_kernel)
+		return;
+	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	attr->exclude_callchain_user = 1;
+}
+
 static void fill_dummy(struct perf_event_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
@@ -311,6 +320,7 @@ int mew_event_resolve(const char *name, double interval_s, uint64_t count, uint3
 		return rc;
 	snprintf(e.name, sizeof(e.name), "%s", spec.shown);
 	fill_sampling(&e.attr, &spec.what, period, stack_bytes);
+	add_kernel_frames(&e.attr, &spec);
 	fill_dummy(&e.dummy);
 	rc = settle(&e, spec.precise_max, error);
 	if (!rc)

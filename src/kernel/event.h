@@ -26,7 +26,8 @@ struct mew_event {
 			    samples and the rate */
 	double rate_hz;  /* then: occurrences a second of CPU time, measured on ourselves */
 	struct perf_event_attr
-		attr; /* sampling: regs, stack copy, TID, TIME, READ, CLOCK_MONOTONIC; disabled */
+		attr; /* sampling: regs, stack copy, TID, TIME, READ, CLOCK_MONOTONIC; disabled.
+			 With the kernel's frames (CALLCHAIN) if the name has the modifier k */
 	struct perf_event_attr
 		dummy; /* SWITCH, FORK/EXIT, MMAP2, COMM records; never disabled by a pause */
 	struct perf_event_attr clock; /* HARDWARE and OTHER: companion cpu-clock:u, sampling without

@@ -19,7 +19,8 @@
 #define SAMPLE_KNOWN                                                                               \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
 	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |             \
-	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |   \
+	 PERF_SAMPLE_STACK_USER)
 
 /* The part of a record that is not read yet. The first read past its end sticks. */
 struct body {
@@ -124,6 +125,35 @@ static void get_count(const struct perf_event_attr *attr, struct body *b, struct
 		get_u64(b);
 }
 
+/*
+ * Pcs, innermost first, and numbers that no pc can be: whose the pcs after it are. What is not the
+ * kernel's is left out: registers and stack tell more of it. Of a sample that was taken in the
+ * kernel its pc, at ip, is known in any case.
+ */
+static void get_callchain(struct body *b, const uint8_t *ip, int in_kernel, struct mew_record *r)
+{
+	uint64_t n = get_u64(b), pc;
+	const uint8_t *p = n <= MEW_RECORD_KERNEL_PCS ? get_bytes(b, n * sizeof(pc)) : NULL;
+	int kernels = 0;
+
+	if (!p) {
+		b->bad = 1;
+		return;
+	}
+	for (; n > 0; n--, p += sizeof(pc)) {
+		memcpy(&pc, p, sizeof(pc));
+		if (pc >= (uint64_t)PERF_CONTEXT_MAX) {
+			kernels = pc == (uint64_t)PERF_CONTEXT_KERNEL && !r->n_kernel_pcs;
+		} else if (kernels) {
+			r->kernel_pcs = r->n_kernel_pcs++ ? r->kernel_pcs : p;
+		}
+	}
+	if (!r->n_kernel_pcs && in_kernel && ip) {
+		r->kernel_pcs = ip;
+		r->n_kernel_pcs = 1;
+	}
+}
+
 static void get_regs(const struct perf_event_attr *attr, struct body *b, struct mew_record *r)
 {
 	uint64_t abi = get_u64(b);
@@ -160,19 +190,24 @@ static void get_stack(struct body *b, struct mew_record *r)
 	r->stack_asked = (uint32_t)asked;
 }
 
-static void get_sample(const struct perf_event_attr *attr, struct body *b, struct mew_record *r)
+static void get_sample(const struct perf_event_attr *attr, unsigned cpumode, struct body *b,
+		       struct mew_record *r)
 {
 	uint64_t type = attr->sample_type;
+	const uint8_t *ip = NULL;
 
 	if (type & ~(uint64_t)SAMPLE_KNOWN) {
 		b->bad = 1;
 		return;
 	}
+	r->user = cpumode == PERF_RECORD_MISC_USER;
 	r->period = attr->sample_period;
 	if (type & PERF_SAMPLE_IDENTIFIER)
 		get_u64(b);
-	if (type & PERF_SAMPLE_IP)
+	if (type & PERF_SAMPLE_IP) {
+		ip = b->at;
 		r->ip = get_u64(b);
+	}
 	if (type & PERF_SAMPLE_TID) {
 		r->pid = get_u32(b);
 		r->tid = get_u32(b);
@@ -193,6 +228,8 @@ static void get_sample(const struct perf_event_attr *attr, struct body *b, struc
 		r->period = get_u64(b);
 	if (type & PERF_SAMPLE_READ)
 		get_count(attr, b, r);
+	if (type & PERF_SAMPLE_CALLCHAIN)
+		get_callchain(b, ip, cpumode == PERF_RECORD_MISC_KERNEL, r);
 	if (type & PERF_SAMPLE_REGS_USER)
 		get_regs(attr, b, r);
 	if (type & PERF_SAMPLE_STACK_USER)
@@ -291,6 +328,14 @@ static void get_body(const struct perf_event_header *h, struct body *b, struct m
 	}
 }
 
+uint64_t mew_record_kernel_pc(const struct mew_record *r, uint32_t i)
+{
+	uint64_t pc;
+
+	memcpy(&pc, r->kernel_pcs + i * sizeof(pc), sizeof(pc));
+	return pc;
+}
+
 int mew_record_decode(const struct perf_event_attr *attr, const struct perf_event_header *header,
 		      struct mew_record *ret)
 {
@@ -303,8 +348,7 @@ int mew_record_decode(const struct perf_event_attr *attr, const struct perf_even
 	b = (struct body){start + sizeof(*header), start + header->size, 0};
 	if (header->type == PERF_RECORD_SAMPLE) {
 		r.type = MEW_RECORD_SAMPLE;
-		r.user = (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
-		get_sample(attr, &b, &r);
+		get_sample(attr, header->misc & PERF_RECORD_MISC_CPUMODE_MASK, &b, &r);
 	} else {
 		get_trailer(attr, &b, &r);
 		get_body(header, &b, &r);

@@ -25,6 +25,7 @@ enum mew_record_type {
 };
 
 #define MEW_RECORD_REGS MEW_REGS_N /* the pc last */
+#define MEW_RECORD_KERNEL_PCS 8191 /* of a sample at most: a record's size is 16 bits */
 
 struct mew_record {
 	enum mew_record_type type;
@@ -42,6 +43,10 @@ struct mew_record {
 	uint32_t stack_bytes;           /* valid bytes (dyn_size) */
 	uint32_t stack_asked; /* size asked for: equal to stack_bytes when the copy may be too small
 			       */
+	/* Innermost first, 8 bytes each, maybe not aligned; only of events that ask for the
+	 * kernel's part of the stack. One that was taken in the kernel has at least one. */
+	const uint8_t *kernel_pcs;
+	uint32_t n_kernel_pcs;
 	/* others */
 	uint64_t n_lost;
 	int on, out, preempted, executable, is_exec;
@@ -50,6 +55,9 @@ struct mew_record {
 	uint64_t dev, ino; /* as makedev(3) has it; 0: no file, or not told */
 	const char *path;
 };
+
+/* The kernel's frame i of a sample; 0 is the innermost. */
+uint64_t mew_record_kernel_pc(const struct mew_record *r, uint32_t i);
 
 /* Decode. 0, or -EPROTO: a size or field that cannot be. attr is the event's whose ring it came
  * from. */

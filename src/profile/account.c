@@ -57,3 +57,61 @@ void mew_account_finish(struct mew_account *a)
 	}
 	a->unexplained_s = a->wall_s - a->user_s - a->kernel_s - a->off_s;
 }
+
+/* All samples are of one mode, with time_s for them, or are not told apart. */
+static void weigh_alike(const struct mew_account_samples *s, double time_s,
+			struct mew_account_weights *w)
+{
+	double samples = s->user + s->kernel;
+
+	if (samples > 0)
+		w->user_factor = w->kernel_factor = time_s / samples;
+}
+
+static void weigh_kernel(const struct mew_account *a, const struct mew_account_samples *s,
+			 struct mew_account_weights *w)
+{
+	w->kernel_s = s->are_ticks ? a->user_s : a->kernel_s;
+	w->user_s = w->unsampled_user_s = s->are_ticks ? a->kernel_s : a->user_s;
+	weigh_alike(s, w->kernel_s, w);
+	if (s->user + s->kernel > 0)
+		w->sampled_kernel_s = w->kernel_s;
+}
+
+static void weigh_both(const struct mew_account *a, const struct mew_account_samples *s,
+		       struct mew_account_weights *w)
+{
+	if (s->are_ticks || !(a->kernel_s > 0)) {
+		weigh_alike(s, a->user_s, w);
+		w->kernel_s = w->sampled_kernel_s = w->kernel_factor * s->kernel;
+		w->user_s = a->user_s - w->kernel_s;
+		w->unexplained_s += a->kernel_s;
+		return;
+	}
+	if (s->user > 0)
+		w->user_factor = a->user_s / s->user;
+	if (s->kernel > 0) {
+		w->kernel_factor = a->kernel_s / s->kernel;
+		w->sampled_kernel_s = a->kernel_s;
+	}
+}
+
+void mew_account_weigh(const struct mew_account *a, const struct mew_account_samples *s,
+		       struct mew_account_weights *ret)
+{
+	struct mew_account_weights w = {
+		.user_factor = 1,
+		.kernel_factor = 1,
+		.user_s = a->user_s,
+		.kernel_s = a->kernel_s,
+		.unexplained_s = a->unexplained_s,
+	};
+
+	if (s->of_user && s->of_kernel)
+		weigh_both(a, s, &w);
+	else if (s->of_kernel)
+		weigh_kernel(a, s, &w);
+	else if (a->user_s > 0)
+		weigh_alike(s, a->user_s, &w);
+	*ret = w;
+}

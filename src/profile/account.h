@@ -44,4 +44,29 @@ void mew_account_add(struct mew_account *a, const struct mew_account_round *r);
  */
 void mew_account_finish(struct mew_account *a);
 
+/* The samples of an event that stands for time, and what they weigh so far, in any unit. */
+struct mew_account_samples {
+	int of_user, of_kernel; /* the modes in which they are taken */
+	int are_ticks;          /* they are the ticks that the account is made of: a clock's */
+	double user, kernel;    /* sums over the loop's threads, by where each was taken */
+};
+
+struct mew_account_weights {
+	double user_factor, kernel_factor; /* on what each sample weighs */
+	double user_s, kernel_s, unexplained_s;
+	double unsampled_user_s; /* of user_s, and */
+	double sampled_kernel_s; /* of kernel_s: so that samples + unsampled user + kernel - sampled
+				    kernel is user + kernel */
+};
+
+/*
+ * After finish: from samples to time, so that those of a mode add up to what the loop spent in it.
+ * Where a clock has ticks in both modes the ticks tell how much that is, and what they miss is not
+ * explained; where it ticks in the kernel alone, `user_s` of the account is the kernel's. Of other
+ * events, the clock beside them tells; if it tells of no kernel time, samples in the kernel count
+ * as those in user mode, out of whose time they come.
+ */
+void mew_account_weigh(const struct mew_account *a, const struct mew_account_samples *s,
+		       struct mew_account_weights *ret);
+
 #endif

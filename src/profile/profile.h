@@ -83,7 +83,10 @@ struct mew_cpu_row {
 					all unsampled rounds */
 	double time_spread; /* half width of the 95 % interval of that, as a share; NAN: one round
 			       only */
-	double user_time_s; /* sum of weights */
+	/* Sum of weights; of samples in the kernel as well as in the program, less kernel_time_s;
+	 * of the kernel's alone, what the account says. So user, kernel and off-CPU time never
+	 * overlap. mew_case_summarise() knows the first case only. */
+	double user_time_s;
 	double top_share, top_share_half_width;
 };
 

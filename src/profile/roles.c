@@ -72,12 +72,15 @@ static bool is_entry_point(const char *name)
 
 /*
  * An entry point counts wherever it lies: people bring their own. Of the allocator's insides only
- * reserved names do: `new_heap` of a benchmark is the benchmark's.
+ * reserved names do: `new_heap` of a benchmark is the benchmark's. What the kernel calls `free` is
+ * none ("[kernel]", "[ext4]").
  */
 enum mew_function_role mew_function_role(const char *name, const char *module)
 {
 	const char *qualified = mew_function_qualified(name);
 
+	if (*module == '[')
+		return MEW_ROLE_PLAIN;
 	switch (mew_entry_role(qualified)) {
 	case MEW_ENTRY_ROLE_WRAPPER:
 		/* libstdc++'s calls malloc, an allocator's own does not. */

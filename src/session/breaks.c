@@ -76,6 +76,13 @@ int mew_breaks_add(struct mew_breaks *b, const struct mew_modules *m,
 	return broken ? mew_breaks_at(b, m, pc, 0, w->end, 1) : 0;
 }
 
+void mew_breaks_unread(struct mew_breaks *b)
+{
+	b->n_stacks++;
+	b->n_broken++;
+	b->n_unread++;
+}
+
 void mew_breaks_done(struct mew_breaks *b)
 {
 	for (size_t i = 0; i < b->n_places; i++)
@@ -155,6 +162,12 @@ void mew_breaks_say(const struct mew_breaks *b, const struct mew_run_options *o,
 			say_place(&b->places[i], o, key);
 		if (i < b->n_places)
 			mew_run_note(o, 'n', "%s: and in %zu other places", key, b->n_places - i);
+		if (b->n_unread)
+			mew_run_note(o, 'n',
+				     "%s: %llu stack%s of the program could not be read in the "
+				     "kernel",
+				     key, (unsigned long long)b->n_unread,
+				     b->n_unread == 1 ? "" : "s");
 	}
 	if (o->verbose && b->n_frames)
 		say_all(b, o, key, n_misses);

@@ -26,6 +26,7 @@ struct mew_breaks {
 	uint64_t n_stacks, n_broken;
 	uint64_t n_coroutines;      /* whole, but of a stack that the loop's thread made itself */
 	uint64_t n_stacks_by_fp;    /* with a frame that was left by the frame pointer alone */
+	uint64_t n_unread;          /* of the broken: in no figure but n_stacks */
 	uint64_t n_frames, n_by_fp; /* walked; and of these, left by the frame pointer alone */
 	uint64_t need_bytes;      /* the most that a whole stack had between its sp and its root */
 	struct mew_break *places; /* owned */
@@ -35,6 +36,9 @@ struct mew_breaks {
 /* A walk has ended. broken: not where it should. 0 or -ENOMEM. */
 int mew_breaks_add(struct mew_breaks *b, const struct mew_modules *m,
 		   const struct mew_walk_result *w, int broken);
+
+/* The program's stack could not be read, of a sample in the kernel: broken. */
+void mew_breaks_unread(struct mew_breaks *b);
 
 /* n stacks broke at pc, at time_ns or (0) now. 0 or -ENOMEM. */
 int mew_breaks_at(struct mew_breaks *b, const struct mew_modules *m, uint64_t pc, uint64_t time_ns,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "kernel/record.h"
 #include "session/collect.h"
 
 #define COROUTINE_NAME "[coroutine]"
@@ -132,14 +133,34 @@ static const char *entry_name(struct mew_session *s, const char *name)
 	return mew_session_printf(s, "%.*s", (int)n, name + sizeof ENTRY_PREFIX - 1);
 }
 
+/* Of the pc at n, innermost first. 0, -ENOENT: nobody knows of it, or -ENOMEM. */
+static int look_up(const struct mew_collect_node *n, mew_collect_symbols_fn symbols, void *arg,
+		   const struct mew_symbol_frame **ret, unsigned *ret_n)
+{
+	struct mew_symbols *of = NULL;
+	uint64_t time_ns = 0;
+
+	*ret_n = 0;
+	if (n->group == MEW_COLLECT_KERNEL) {
+		*ret = mew_symbols_kernel_at(n->pc, !n->exact, ret_n);
+		return *ret ? 0 : -ENOMEM;
+	}
+	of = symbols(arg, n->group, &time_ns);
+	if (!of)
+		return -ENOENT;
+	*ret = mew_symbols_at(of, n->pc, !n->exact, time_ns, ret_n);
+	return *ret ? 0 : -ENOMEM;
+}
+
 /* The session's stack for one frame of pcs below parent: the inlined functions are frames of their
  * own. */
 static uint32_t convert_frame(const struct mew_collect_node *n, struct mew_session *s,
-			      uint32_t parent, struct mew_symbols *symbols, uint64_t time_ns)
+			      uint32_t parent, mew_collect_symbols_fn symbols, void *arg)
 {
-	const struct mew_symbol_frame *frames;
+	const struct mew_symbol_frame *frames = NULL;
 	unsigned n_frames = 0;
 	uint32_t stack = parent;
+	int err;
 
 	if (n->mark != MEW_COLLECT_WHOLE) {
 		const char *name =
@@ -148,10 +169,10 @@ static uint32_t convert_frame(const struct mew_collect_node *n, struct mew_sessi
 
 		stack = f == UINT32_MAX ? f : mew_session_stack(s, stack, f, 0, 0);
 	}
-	frames = symbols ? mew_symbols_at(symbols, n->pc, !n->exact, time_ns, &n_frames) : NULL;
-	if (symbols && !frames)
+	err = look_up(n, symbols, arg, &frames, &n_frames);
+	if (err == -ENOMEM)
 		return UINT32_MAX;
-	if (!n_frames && stack != UINT32_MAX) {
+	if (err && stack != UINT32_MAX) {
 		uint32_t f = mew_session_function(s, "[unknown]", "", 0, "");
 
 		return f == UINT32_MAX ? f : mew_session_stack(s, stack, f, 0, 0);
@@ -173,7 +194,7 @@ static uint32_t convert_frame(const struct mew_collect_node *n, struct mew_sessi
 uint32_t mew_collect_convert(const struct mew_collect *c, struct mew_session *s, uint32_t node,
 			     uint32_t *map, mew_collect_symbols_fn symbols, void *arg)
 {
-	uint32_t chain[MEW_WALK_FRAMES + 2];
+	uint32_t chain[MEW_WALK_FRAMES + MEW_RECORD_KERNEL_PCS + 2];
 	size_t n = 0;
 	uint32_t stack = 0;
 
@@ -184,12 +205,7 @@ uint32_t mew_collect_convert(const struct mew_collect *c, struct mew_session *s,
 	if (node != 0)
 		stack = map[node] - 1;
 	while (n-- > 0) {
-		const struct mew_collect_node *at = &c->nodes[chain[n]];
-		struct mew_symbols *of;
-		uint64_t time_ns = 0;
-
-		of = symbols(arg, at->group, &time_ns);
-		stack = convert_frame(at, s, stack, of, time_ns);
+		stack = convert_frame(&c->nodes[chain[n]], s, stack, symbols, arg);
 		if (stack == UINT32_MAX)
 			return stack;
 		map[chain[n]] = stack + 1;

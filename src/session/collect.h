@@ -24,11 +24,15 @@ enum mew_collect_mark {
 
 #define MEW_COLLECT_MARKS (MEW_COLLECT_COROUTINE + 1)
 
+/* The group of the kernel's pcs: they are the same whoever called. */
+#define MEW_COLLECT_KERNEL UINT32_MAX
+
 /* A frame below its parent; node 0 is the root. */
 struct mew_collect_node {
 	uint64_t pc;
 	uint32_t parent;
-	uint32_t group; /* whose symbols: the epoch, and of whole programs the process image */
+	uint32_t group; /* whose symbols: the epoch, and of whole programs the process image;
+			   MEW_COLLECT_KERNEL */
 	uint8_t exact;  /* 1: look up at pc, 0: a return address */
 	uint8_t mark;   /* enum mew_collect_mark */
 };

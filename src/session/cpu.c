@@ -19,6 +19,7 @@
 #include "session/cpu.h"
 #include "session/drain.h"
 #include "session/memory.h"
+#include "session/weigh.h"
 #include "symbol/symbol.h"
 
 /* A pause pair dearer than this share of an iteration is left to the clock. */
@@ -57,6 +58,7 @@ struct cpu_case {
 	uint64_t tick_ns;            /* of the clock that tells user from kernel time */
 	double rate_hz; /* HARDWARE by interval: occurrences a second of CPU time, in the case */
 	struct mew_account account;
+	struct mew_account_weights weights;
 	enum mew_pause_mode pause_mode;
 	/* sampled rounds */
 	double wall_s, paused_s, loop_s, pause_pair_s;
@@ -338,30 +340,11 @@ static struct mew_symbols *symbols_of(void *arg, uint32_t group, uint64_t *ret_t
 	return k->symbols;
 }
 
-/* Samples into time: whole ticks so far; now so that they add up to the user time of the account.
- */
-static void weigh(struct cpu_case *k)
+static int in_loop(void *arg, uint32_t thread)
 {
-	struct mew_collect *c = &k->drain.collect;
-	double sum = 0, factor = 1;
-	uint64_t samples = 0;
+	const struct cpu_case *k = arg;
 
-	for (size_t i = 0; i < c->n_hits; i++) {
-		if (k->drain.threads[c->hits[i].thread].kind != MEW_THREAD_LOOP)
-			continue;
-		sum += c->hits[i].weight_s;
-		samples += c->hits[i].samples;
-	}
-	if (k->event->kind != MEW_EVENT_OTHER) {
-		if (sum > 0 && k->account.user_s > 0)
-			factor = k->account.user_s / sum;
-		for (size_t i = 0; i < c->n_hits; i++)
-			c->hits[i].weight_s *= factor;
-	} else if (samples) {
-		for (size_t i = 0; i < c->n_hits; i++)
-			c->hits[i].weight_s =
-				k->account.user_s * (double)c->hits[i].samples / (double)samples;
-	}
+	return k->drain.threads[thread].kind == MEW_THREAD_LOOP;
 }
 
 static void fill_row(const struct cpu_case *k, struct mew_session *s, struct mew_pcase *c,
@@ -377,7 +360,6 @@ static void fill_row(const struct cpu_case *k, struct mew_session *s, struct mew
 	c->cpu.interval_s =
 		k->event->kind == MEW_EVENT_CLOCK || k->event->by_interval ? p.interval_s : NAN;
 	c->cpu.paused_time_s = k->paused_s;
-	c->cpu.kernel_time_s = k->account.kernel_s;
 	c->cpu.off_cpu_time_s = k->account.off_s;
 	c->cpu.lost = k->drain.losses.lost;
 	c->cpu.truncated = k->drain.breaks.n_broken;
@@ -436,7 +418,7 @@ static int judge(const struct cpu_case *k, struct mew_session *s, struct mew_pca
 {
 	const struct mew_drain_losses *l = &k->drain.losses;
 	struct mew_verdict_cpu facts = {
-		.unexplained_s = k->account.unexplained_s,
+		.unexplained_s = k->weights.unexplained_s,
 		.threads_wall_s = k->loop_s,
 		.pauses_s = (double)k->n_pauses * k->pause_pair_s,
 		.broken = k->drain.breaks.n_broken,
@@ -468,7 +450,7 @@ static int report_case(struct cpu_case *k, struct mew_session *s, struct mew_pca
 	int err;
 
 	mew_account_finish(&k->account);
-	weigh(k);
+	mew_weigh(&k->drain.collect, k->event, &k->account, in_loop, k, &k->weights);
 	k->symbols = mew_symbols_new(k->modules, error);
 	if (!k->symbols)
 		return -ENOMEM;
@@ -477,6 +459,7 @@ static int report_case(struct cpu_case *k, struct mew_session *s, struct mew_pca
 	if (!err) {
 		fill_row(k, s, c, unknown);
 		err = mew_case_summarise(s, c);
+		mew_weigh_row(&k->weights, &c->cpu);
 	}
 	if (!err)
 		err = mew_run_take_counters(s, c, out, k->iterations_all,

@@ -216,6 +216,25 @@ static enum mew_collect_mark mark_of(const struct mew_drain *d, const struct mew
 	}
 }
 
+static int count_sample(struct mew_drain *d, const struct mew_drain_thread *t, uint32_t node,
+			int whole)
+{
+	if (node == UINT32_MAX ||
+	    mew_collect_tick(&d->collect, (uint32_t)(t - d->threads), node, whole))
+		return -ENOMEM;
+	d->samples++;
+	return 0;
+}
+
+static int take_without_registers(struct mew_drain *d, const struct mew_drain_thread *t,
+				  const struct mew_record *r)
+{
+	if (r->n_kernel_pcs)
+		return count_sample(d, t, mew_sample_kernel_alone(&d->collect, &d->breaks, r), 0);
+	d->losses.bad_records++;
+	return 0;
+}
+
 static int take_sample(struct mew_drain *d, struct mew_drain_thread *t, const struct mew_record *r)
 {
 	struct mew_walk_start start;
@@ -223,24 +242,20 @@ static int take_sample(struct mew_drain *d, struct mew_drain_thread *t, const st
 	enum mew_collect_mark mark;
 	uint32_t node;
 
-	if (mew_sample_start(r, &start, &stack)) {
-		d->losses.bad_records++;
-		return 0;
-	}
+	if (mew_sample_start(r, &start, &stack))
+		return take_without_registers(d, t, r);
 	mew_walk(mew_modules_table(d->modules), d->table_bytes, &start, &stack, &d->root, &d->cache,
 		 &d->walk);
 	mark = mark_of(d, t);
-	if (mew_breaks_add(&d->breaks, d->modules, &d->walk, mark == MEW_COLLECT_BROKEN))
+	if (mew_sample_breaks(&d->breaks, d->modules, r, &d->walk, mark == MEW_COLLECT_BROKEN))
 		return -ENOMEM;
 	d->losses.cut += d->walk.end == MEW_WALK_CUT && r->stack_bytes == r->stack_asked;
 	d->losses.coroutines += mark == MEW_COLLECT_COROUTINE;
 	node = mew_collect_stack(&d->collect, mew_modules_epoch(d->modules, r->time_ns), &d->walk,
 				 mark);
-	if (node == UINT32_MAX || mew_collect_tick(&d->collect, (uint32_t)(t - d->threads), node,
-						   mark != MEW_COLLECT_BROKEN))
-		return -ENOMEM;
-	d->samples++;
-	return 0;
+	if (node != UINT32_MAX)
+		node = mew_sample_kernel(&d->collect, node, r);
+	return count_sample(d, t, node, mark != MEW_COLLECT_BROKEN);
 }
 
 static int on_sample(struct mew_drain *d, struct mew_drain_thread *t, const struct mew_record *r)

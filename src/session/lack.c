@@ -22,6 +22,12 @@ static const struct {
 	[MEW_LACK_REPLACED] = {"was replaced or written over since the program mapped it: its "
 			       "functions have no names",
 			       "build into a new file, not over one that runs"},
+	[MEW_LACK_HIDDEN] = {"the kernel does not show where its functions are: they have no names",
+			     "sysctl kernel.kptr_restrict=0 shows it to root, and with "
+			     "kernel.perf_event_paranoid=1 to others"},
+	[MEW_LACK_KALLSYMS] = {"/proc/kallsyms cannot be read: functions of the kernel have no "
+			       "names",
+			       NULL},
 	[MEW_LACK_UNREADABLE] = {"it, or its debug info, is damaged or packed in an unknown way: "
 				 "not all its functions have names and lines",
 				 NULL},

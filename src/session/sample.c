@@ -24,6 +24,37 @@ int mew_sample_start(const struct mew_record *r, struct mew_walk_start *ret_star
 	return 0;
 }
 
+static uint32_t add_frames(struct mew_collect *c, uint32_t node, const struct mew_record *r,
+			   enum mew_collect_mark outermost)
+{
+	for (uint32_t i = r->n_kernel_pcs; i-- > 0 && node != UINT32_MAX;)
+		node = mew_collect_child(c, node, MEW_COLLECT_KERNEL, mew_record_kernel_pc(r, i),
+					 i == 0,
+					 i + 1 == r->n_kernel_pcs ? outermost : MEW_COLLECT_WHOLE);
+	return node;
+}
+
+uint32_t mew_sample_kernel(struct mew_collect *c, uint32_t node, const struct mew_record *r)
+{
+	return add_frames(c, node, r, MEW_COLLECT_WHOLE);
+}
+
+uint32_t mew_sample_kernel_alone(struct mew_collect *c, struct mew_breaks *b,
+				 const struct mew_record *r)
+{
+	mew_breaks_unread(b);
+	return add_frames(c, 0, r, MEW_COLLECT_BROKEN);
+}
+
+int mew_sample_breaks(struct mew_breaks *b, const struct mew_modules *m, const struct mew_record *r,
+		      const struct mew_walk_result *w, int broken)
+{
+	if (!broken || !r->n_kernel_pcs || r->stack_bytes)
+		return mew_breaks_add(b, m, w, broken);
+	mew_breaks_unread(b);
+	return 0;
+}
+
 struct mew_mapped mew_sample_mapped(const struct mew_record *r)
 {
 	return (struct mew_mapped){

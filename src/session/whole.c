@@ -24,6 +24,7 @@
 #include "session/image.h"
 #include "session/place.h"
 #include "session/sample.h"
+#include "session/weigh.h"
 #include "unwind/walk.h"
 
 /* Until so many stacks of a size were seen, it is looked often whether they are cut: what comes in
@@ -44,6 +45,7 @@ struct whole_case {
 	uint64_t cache_version;
 	struct mew_walk_result walk;
 	struct mew_map alive;             /* tid -> born, ns */
+	struct mew_map execs;             /* pid -> 1: it is not seen to run its new program yet */
 	uint64_t lived_ns;                /* of threads that have ended */
 	int hung_up, multiplexed, silent; /* silent: the event counted nothing */
 	uint64_t samples, lost, bad, throttled, no_image;
@@ -99,6 +101,13 @@ static int on_map(struct whole_case *k, const struct mew_record *r)
 	return err;
 }
 
+static int on_exec(struct whole_case *k, const struct mew_record *r)
+{
+	if (k->event->attr.sample_type & PERF_SAMPLE_CALLCHAIN && mew_map_put(&k->execs, r->pid, 1))
+		return -ENOMEM;
+	return mew_images_exec(&k->images, r->pid, r->time_ns, NULL);
+}
+
 static int on_note(struct whole_case *k, const struct mew_record *r)
 {
 	if (r->time_ns > k->end_ns)
@@ -111,7 +120,7 @@ static int on_note(struct whole_case *k, const struct mew_record *r)
 			k->begin_ns = r->time_ns;
 			born(k, r->tid, r->time_ns);
 		}
-		return mew_images_exec(&k->images, r->pid, r->time_ns, NULL);
+		return on_exec(k, r);
 	case MEW_RECORD_MMAP:
 		return on_map(k, r);
 	case MEW_RECORD_FORK:
@@ -171,6 +180,38 @@ static uint32_t stack_of(struct whole_case *k, const struct mew_image *image, ui
 	return node;
 }
 
+static int count_sample(struct whole_case *k, uint32_t node, int whole)
+{
+	if (node == UINT32_MAX || mew_collect_tick(&k->collect, 0, node, whole))
+		return -ENOMEM;
+	k->samples++;
+	return 0;
+}
+
+static int on_sample_without_registers(struct whole_case *k, const struct mew_record *r)
+{
+	if (r->n_kernel_pcs)
+		return count_sample(k, mew_sample_kernel_alone(&k->collect, &k->breaks, r), 0);
+	k->bad++;
+	return 0;
+}
+
+/*
+ * From the exec on until the kernel sets the registers up they are those of the program before,
+ * whose stack and code are gone: what is sampled in between has no caller.
+ */
+static int in_exec(struct whole_case *k, const struct mew_record *r)
+{
+	uint64_t execs;
+
+	if (!mew_map_get(&k->execs, r->pid, &execs) || !execs)
+		return 0;
+	if (r->n_kernel_pcs &&
+	    (!r->stack_bytes || (k->walk.end == MEW_WALK_NO_MODULE && k->walk.n_frames == 1)))
+		return 1;
+	return mew_map_put(&k->execs, r->pid, 0); /* it is there: needs no memory */
+}
+
 static int on_sample(struct whole_case *k, const struct mew_record *r)
 {
 	struct mew_walk_start start;
@@ -180,10 +221,8 @@ static int on_sample(struct whole_case *k, const struct mew_record *r)
 	uint32_t node;
 	int whole;
 
-	if (mew_sample_start(r, &start, &stack)) {
-		k->bad++;
-		return 0;
-	}
+	if (mew_sample_start(r, &start, &stack))
+		return on_sample_without_registers(k, r);
 	image = mew_images_find(&k->images, r->pid, r->time_ns);
 	if (!image) {
 		k->no_image++;
@@ -196,15 +235,16 @@ static int on_sample(struct whole_case *k, const struct mew_record *r)
 	k->cache_version = image->version;
 	mew_walk(mew_modules_table(image->modules), image->space.bytes, &start, &stack, &outermost,
 		 &k->cache, &k->walk);
+	if (in_exec(k, r))
+		return count_sample(k, mew_sample_kernel(&k->collect, 0, r), 1);
 	note_copy(k, r);
 	whole = k->walk.end == MEW_WALK_OUTERMOST || k->walk.end == MEW_WALK_ZERO;
-	if (mew_breaks_add(&k->breaks, image->modules, &k->walk, !whole))
+	if (mew_sample_breaks(&k->breaks, image->modules, r, &k->walk, !whole))
 		return -ENOMEM;
 	node = stack_of(k, image, r->time_ns, whole ? MEW_COLLECT_WHOLE : MEW_COLLECT_BROKEN);
-	if (node == UINT32_MAX || mew_collect_tick(&k->collect, 0, node, whole))
-		return -ENOMEM;
-	k->samples++;
-	return 0;
+	if (node != UINT32_MAX)
+		node = mew_sample_kernel(&k->collect, node, r);
+	return count_sample(k, node, whole);
 }
 
 static int on_record(void *arg, const struct mew_record *r)
@@ -370,12 +410,15 @@ static int fill(struct whole_case *k, const struct mew_outcome *out, struct mew_
 		struct mew_pcase *c, struct mew_error *error)
 {
 	struct mew_account a = {0};
+	struct mew_account_weights weights;
 	uint64_t unknown = 0;
 	int err = account(k, out, &a, error);
 
 	if (err)
 		return err;
-	mew_collect_settle(&k->collect, 0, k->samples ? a.user_s / (double)k->samples : 0);
+	/* in any unit; where there is no time to divide, nothing */
+	mew_collect_settle(&k->collect, 0, a.user_s > 0 || !k->event->attr.exclude_kernel);
+	mew_weigh(&k->collect, k->event, &a, NULL, NULL, &weights);
 	k->places.since_unix_ns = s->started_unix_ns;
 	err = mew_collect_values(&k->collect, s, c, mew_places_symbols, &k->places, &unknown);
 	if (err)
@@ -387,7 +430,6 @@ static int fill(struct whole_case *k, const struct mew_outcome *out, struct mew_
 		.iterations = 1,
 		.interval_s = interval_s(k->event),
 		.paused_time_s = 0,
-		.kernel_time_s = a.kernel_s,
 		.off_cpu_time_s = a.off_s,
 		.lost = k->lost,
 		.truncated = k->breaks.n_broken,
@@ -398,6 +440,7 @@ static int fill(struct whole_case *k, const struct mew_outcome *out, struct mew_
 		.time_spread = NAN,
 	};
 	err = mew_case_summarise(s, c);
+	mew_weigh_row(&weights, &c->cpu);
 	if (!err)
 		err = judge(k, s, c);
 	return err ? mew_error_set(error, err, "out of memory") : 0;
@@ -425,6 +468,7 @@ int mew_cpu_run_whole(struct mew_run *r, struct mew_cpu_engine *e, struct mew_pc
 	k->exact = r->o->stack_bytes != 0;
 	k->copy_bytes = k->event->attr.sample_stack_user;
 	mew_map_init(&k->alive);
+	mew_map_init(&k->execs);
 	mew_images_init(&k->images);
 	err = mew_collect_init(&k->collect);
 	if (!err)
@@ -444,6 +488,7 @@ int mew_cpu_run_whole(struct mew_run *r, struct mew_cpu_engine *e, struct mew_pc
 	mew_places_done(&k->places);
 	mew_images_done(&k->images);
 	mew_map_done(&k->alive);
+	mew_map_done(&k->execs);
 	free(k);
 	return err;
 }

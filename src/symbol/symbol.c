@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/map.h"
 #include "symbol/binary.h"
+#include "symbol/kernel.h"
 #include "symbol/perfmap.h"
 
 /* What is known of files, whoever maps them. Binaries stay open until all is forgotten. */
@@ -16,6 +17,7 @@ static struct {
 	struct mew_function_pool pool;
 	struct mew_binary **binaries; /* owned, each */
 	size_t n, cap;
+	struct mew_kernel kernel;
 	int split_clones;
 } known;
 
@@ -44,9 +46,16 @@ void mew_symbols_forget(void)
 	for (i = 0; i < known.n; i++)
 		mew_binary_free(known.binaries[i]);
 	free(known.binaries);
+	mew_kernel_done(&known.kernel);
 	mew_function_pool_done(&known.pool);
 	known.binaries = NULL;
 	known.n = known.cap = 0;
+}
+
+/* 0 or -ENOMEM. */
+static int begin_pool(void)
+{
+	return known.pool.arena ? 0 : mew_function_pool_init(&known.pool);
 }
 
 /* NULL without memory. */
@@ -131,11 +140,24 @@ const struct mew_symbol_frame *mew_symbols_at(struct mew_symbols *s, uint64_t pc
 	return f->frames;
 }
 
+const struct mew_symbol_frame *mew_symbols_kernel_at(uint64_t pc, int is_return, unsigned *ret_n)
+{
+	const struct mew_found *f;
+
+	if (begin_pool())
+		return NULL;
+	f = mew_kernel_at(&known.kernel, &known.pool, known.split_clones, pc - (is_return != 0));
+	if (!f)
+		return NULL;
+	*ret_n = f->n;
+	return f->frames;
+}
+
 struct mew_symbols *mew_symbols_new(const struct mew_modules *modules, struct mew_error *error)
 {
 	struct mew_symbols *s = NULL;
 
-	if (known.pool.arena || !mew_function_pool_init(&known.pool))
+	if (!begin_pool())
 		s = calloc(1, sizeof(*s));
 	if (!s) {
 		mew_error_errno(error, -ENOMEM, "cannot look up symbols");
@@ -185,6 +207,9 @@ void mew_symbols_lacks(mew_symbols_lack_fn fn, void *arg)
 		if (n)
 			fn(arg, path, lack, n);
 	}
+	n = mew_kernel_take_lack(&known.kernel, &lack);
+	if (n)
+		fn(arg, MEW_KERNEL_MODULE, lack, n);
 }
 
 int mew_symbols_lack_debug(const char *path, struct mew_buffer *ret_build_id)

@@ -31,6 +31,8 @@ enum mew_symbol_lack {
 	MEW_LACK_REPLACED, /* the file was replaced or written over since it was mapped: no names */
 	MEW_LACK_FILE,     /* it could not be opened: no names */
 	MEW_LACK_UNREADABLE, /* it, or its debug info, is damaged or packed in an unknown way */
+	MEW_LACK_HIDDEN,     /* the kernel does not show where its functions are: no names */
+	MEW_LACK_KALLSYMS,   /* /proc/kallsyms cannot be read, or is none: no names */
 };
 
 struct mew_symbols;
@@ -49,6 +51,9 @@ void mew_symbols_free(struct mew_symbols *s);
 const struct mew_symbol_frame *mew_symbols_at(struct mew_symbols *s, uint64_t pc, int is_return,
 					      uint64_t time_ns, unsigned *ret_n);
 
+/* As mew_symbols_at, of a pc of the kernel that runs now (kernel.h): one frame. */
+const struct mew_symbol_frame *mew_symbols_kernel_at(uint64_t pc, int is_return, unsigned *ret_n);
+
 /*
  * Whose addresses these are: what lies in no file may have a name in that process's perf map file
  * (perfmap.h), if that was written since since_unix_ns. It is read when the first such pc is looked
@@ -56,8 +61,8 @@ const struct mew_symbol_frame *mew_symbols_at(struct mew_symbols *s, uint64_t pc
  */
 void mew_symbols_set_process(struct mew_symbols *s, pid_t pid, int64_t since_unix_ns);
 
-/* Files that were looked into and lack something: calls back once for each, with the number of
- * look-ups it concerned, and begins to count again. */
+/* Files that were looked into, and the kernel, "[kernel]", that lack something: calls back once for
+ * each, with the number of look-ups it concerned, and begins to count again. */
 typedef void (*mew_symbols_lack_fn)(void *arg, const char *path, enum mew_symbol_lack lack,
 				    uint64_t n_lookups);
 void mew_symbols_lacks(mew_symbols_lack_fn fn, void *arg);

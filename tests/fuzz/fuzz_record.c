@@ -10,6 +10,8 @@
 
 #define RING_BYTES 4096u
 
+static volatile uint64_t seen; /* so that reading a frame is not left out */
+
 static void check_inside(const struct perf_event_header *h, const void *at, uint64_t n)
 {
 	const uint8_t *lo = (const uint8_t *)h, *p = at;
@@ -25,6 +27,11 @@ static void check(const struct perf_event_header *h, const struct mew_record *r)
 	if (r->stack)
 		check_inside(h, r->stack, r->stack_asked);
 	FUZZ_CHECK(r->stack_bytes <= r->stack_asked);
+	FUZZ_CHECK(!r->n_kernel_pcs == !r->kernel_pcs && r->n_kernel_pcs <= MEW_RECORD_KERNEL_PCS);
+	if (r->kernel_pcs)
+		check_inside(h, r->kernel_pcs, r->n_kernel_pcs * sizeof(uint64_t));
+	for (uint32_t i = 0; i < r->n_kernel_pcs; i++)
+		seen ^= mew_record_kernel_pc(r, i);
 }
 
 static void take_attr(struct fuzz_input *in, struct perf_event_attr *attr)
@@ -37,7 +44,7 @@ static void take_attr(struct fuzz_input *in, struct perf_event_attr *attr)
 	if (how & 1)
 		attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 				    PERF_SAMPLE_CPU | PERF_SAMPLE_READ | PERF_SAMPLE_REGS_USER |
-				    PERF_SAMPLE_STACK_USER;
+				    PERF_SAMPLE_STACK_USER | (type & PERF_SAMPLE_CALLCHAIN);
 	attr->sample_id_all = how >> 1 & 1;
 	attr->sample_regs_user = how & 4 ? fuzz_number(in, 8) : MEW_REGS_MASK;
 	attr->read_format = how >> 3;

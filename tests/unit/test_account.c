@@ -190,6 +190,90 @@ static void off_cpu_time_that_is_not_known_explains_nothing(void **state)
 	assert_false(isnan(a.kernel_s));
 }
 
+/* What is left once samples weigh what they stand for: user + kernel time. */
+static double sum_of(const struct mew_account_samples *s, const struct mew_account_weights *w)
+{
+	return s->user * w->user_factor + s->kernel * w->kernel_factor;
+}
+
+static void check_weights(const struct mew_account *a, const struct mew_account_samples *s,
+			  double user_s, double kernel_s, double sampled_s)
+{
+	struct mew_account_weights w;
+
+	mew_account_weigh(a, s, &w);
+	assert_near(w.user_s, user_s, 1e-9);
+	assert_near(w.kernel_s, kernel_s, 1e-9);
+	assert_near(sum_of(s, &w), sampled_s, 1e-9);
+	/* nothing twice: what is not sampled comes to what is */
+	assert_near(sum_of(s, &w) - w.sampled_kernel_s + w.unsampled_user_s, user_s, 1e-9);
+	assert_near(user_s + kernel_s + w.unexplained_s, a->wall_s - a->off_s, 1e-9);
+}
+
+static void samples_of_user_mode_add_up_to_user_time(void **state)
+{
+	struct mew_account a = {.wall_s = 1, .user_s = 0.6, .kernel_s = 0.3, .off_s = 0.1};
+	struct mew_account_samples s = {.of_user = 1, .are_ticks = 1, .user = 300};
+
+	(void)state;
+	check_weights(&a, &s, 0.6, 0.3, 0.6);
+	s.are_ticks = 0;
+	check_weights(&a, &s, 0.6, 0.3, 0.6);
+}
+
+static void ticks_of_both_modes_divide_the_time_of_the_cpu(void **state)
+{
+	/* All of a clock's ticks are there: the account takes them for user mode. */
+	struct mew_account a = {.wall_s = 1, .user_s = 0.9, .off_s = 0.1};
+	struct mew_account_samples s = {
+		.of_user = 1, .of_kernel = 1, .are_ticks = 1, .user = 600, .kernel = 300};
+
+	(void)state;
+	check_weights(&a, &s, 0.6, 0.3, 0.9);
+	/* Some are missing: nobody knows of which mode. */
+	a.user_s = 0.45;
+	a.kernel_s = 0.45;
+	check_weights(&a, &s, 0.3, 0.15, 0.45);
+	s.user = s.kernel = 0;
+	a.user_s = 0;
+	a.kernel_s = 0.9;
+	check_weights(&a, &s, 0, 0, 0);
+}
+
+static void ticks_of_the_kernel_are_kernel_time_and_the_rest_is_user_time(void **state)
+{
+	/* The account takes any tick for user mode, and the rest of the count for the kernel. */
+	struct mew_account a = {.wall_s = 1, .user_s = 0.3, .kernel_s = 0.6, .off_s = 0.1};
+	struct mew_account_samples s = {.of_kernel = 1, .are_ticks = 1, .kernel = 300};
+
+	(void)state;
+	check_weights(&a, &s, 0.6, 0.3, 0.3);
+	s.kernel = 0;
+	a.user_s = 0;
+	a.kernel_s = 0.9;
+	check_weights(&a, &s, 0.9, 0, 0);
+}
+
+static void samples_of_other_events_add_up_to_what_the_clock_says_of_each_mode(void **state)
+{
+	struct mew_account a = {.wall_s = 1, .user_s = 0.6, .kernel_s = 0.3, .off_s = 0.1};
+	struct mew_account_samples s = {.of_user = 1, .of_kernel = 1, .user = 10, .kernel = 90};
+
+	(void)state;
+	check_weights(&a, &s, 0.6, 0.3, 0.9);
+	s.kernel = 0; /* the event does not happen in the kernel: its time is not sampled */
+	check_weights(&a, &s, 0.6, 0.3, 0.6);
+	s.kernel = 90;
+	s.of_user = 0;
+	s.user = 10; /* taken just behind the kernel */
+	check_weights(&a, &s, 0.6, 0.3, 0.3);
+	/* The clock saw none of the kernel: what is sampled there comes out of user time. */
+	s.of_user = 1;
+	a.user_s = 0.9;
+	a.kernel_s = 0;
+	check_weights(&a, &s, 0.09, 0.81, 0.9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +287,11 @@ int main(void)
 		cmocka_unit_test(a_round_that_did_not_run_is_nothing),
 		cmocka_unit_test(more_ticks_than_the_clock_ran_are_not_hidden),
 		cmocka_unit_test(off_cpu_time_that_is_not_known_explains_nothing),
+		cmocka_unit_test(samples_of_user_mode_add_up_to_user_time),
+		cmocka_unit_test(ticks_of_both_modes_divide_the_time_of_the_cpu),
+		cmocka_unit_test(ticks_of_the_kernel_are_kernel_time_and_the_rest_is_user_time),
+		cmocka_unit_test(
+			samples_of_other_events_add_up_to_what_the_clock_says_of_each_mode),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

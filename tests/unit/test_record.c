@@ -261,6 +261,108 @@ static void sample_with_more_valid_stack_than_copied_is_refused(void **state)
 	free(h);
 }
 
+#define IN_KERNEL 0xffffffff81000000u
+
+/* A sample at ip that says it has n frames, of which the n_frames given follow, without registers.
+ */
+static struct perf_event_header *make_chain(struct maker *m, uint16_t mode, uint64_t ip, uint64_t n,
+					    const uint64_t *frames, size_t n_frames)
+{
+	begin(m, PERF_RECORD_SAMPLE, mode);
+	put_u64(m, ip);
+	put_u64(m, n);
+	put(m, frames, n_frames * sizeof(*frames));
+	put_u64(m, PERF_SAMPLE_REGS_ABI_NONE);
+	return record_end(m);
+}
+
+static const struct perf_event_attr chained = {
+	.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER,
+	.sample_regs_user = MEW_REGS_MASK,
+};
+
+static void sample_has_the_kernels_frames_and_no_others(void **state)
+{
+	static const uint64_t frames[] = {
+		1, /* whose it is nobody has said */
+		(uint64_t)PERF_CONTEXT_USER,
+		0x401000,
+		(uint64_t)PERF_CONTEXT_KERNEL,
+		IN_KERNEL + 3,
+		IN_KERNEL + 2,
+		IN_KERNEL + 1,
+		(uint64_t)PERF_CONTEXT_USER,
+		0x401000,
+		(uint64_t)PERF_CONTEXT_KERNEL,
+		IN_KERNEL + 4,
+	};
+	struct perf_event_header *h;
+	struct mew_record r;
+	struct maker m;
+
+	(void)state;
+	h = make_chain(&m, PERF_RECORD_MISC_KERNEL, IN_KERNEL + 3, 11, frames, 11);
+	assert_int_equal(mew_record_decode(&chained, h, &r), 0);
+	assert_int_equal(r.user, 0);
+	assert_int_equal(r.has_regs, 0);
+	assert_int_equal(r.n_kernel_pcs, 3);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(mew_record_kernel_pc(&r, i), IN_KERNEL + 3 - i);
+	free(h);
+}
+
+static void sample_in_the_kernel_has_its_pc_when_it_has_no_frames(void **state)
+{
+	static const uint64_t empty[] = {(uint64_t)PERF_CONTEXT_KERNEL};
+	struct perf_event_header *h;
+	struct mew_record r;
+	struct maker m;
+
+	(void)state;
+	for (unsigned n = 0; n < 2; n++) {
+		h = make_chain(&m, PERF_RECORD_MISC_KERNEL, IN_KERNEL, n, empty, n);
+		assert_int_equal(mew_record_decode(&chained, h, &r), 0);
+		assert_int_equal(r.n_kernel_pcs, 1);
+		assert_int_equal(mew_record_kernel_pc(&r, 0), IN_KERNEL);
+		free(h);
+	}
+	/* Of another mode there are none. */
+	h = make_chain(&m, PERF_RECORD_MISC_USER, 0x401000, 0, NULL, 0);
+	assert_int_equal(mew_record_decode(&chained, h, &r), 0);
+	assert_int_equal(r.n_kernel_pcs, 0);
+	free(h);
+	h = make_chain(&m, PERF_RECORD_MISC_HYPERVISOR, IN_KERNEL, 0, NULL, 0);
+	assert_int_equal(mew_record_decode(&chained, h, &r), 0);
+	assert_int_equal(r.n_kernel_pcs, 0);
+	free(h);
+}
+
+static void sample_with_more_frames_than_bytes_is_refused(void **state)
+{
+	static const uint64_t frames[] = {(uint64_t)PERF_CONTEXT_KERNEL, IN_KERNEL, IN_KERNEL};
+	/* one too many takes the place of the registers; the rest lies outside, or wraps */
+	static const uint64_t wrong[] = {
+		4,         5, MEW_RECORD_KERNEL_PCS + 1, UINT64_MAX / 8 + 1, UINT64_MAX / 8 + 4,
+		UINT64_MAX};
+	struct perf_event_header *h;
+	struct mew_record r;
+	struct maker m;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		h = make_chain(&m, PERF_RECORD_MISC_KERNEL, IN_KERNEL, wrong[i], frames, 3);
+		assert_int_equal(mew_record_decode(&chained, h, &r), -EPROTO);
+		free(h);
+	}
+	for (size_t size = sizeof(*h); size < m.n; size++) { /* ends anywhere */
+		h = make_chain(&m, PERF_RECORD_MISC_KERNEL, IN_KERNEL, 3, frames, 3);
+		free(h);
+		h = cut(&m, size);
+		assert_int_equal(mew_record_decode(&chained, h, &r), -EPROTO);
+		free(h);
+	}
+}
+
 static void sample_period_is_the_records_where_it_has_one(void **state)
 {
 	const struct perf_event_attr attr = {.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD,
@@ -290,7 +392,7 @@ static void sample_of_an_attr_that_is_not_ours_is_refused(void **state)
 	(void)state;
 	make_sample(&m, PERF_SAMPLE_REGS_ABI_64, 64, 64);
 	h = record_end(&m);
-	attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	attr.sample_type |= PERF_SAMPLE_RAW;
 	assert_int_equal(mew_record_decode(&attr, h, &r), -EPROTO);
 	attr = sampling;
 	attr.read_format |= PERF_FORMAT_GROUP;
@@ -708,6 +810,9 @@ int main(void)
 		cmocka_unit_test(sample_without_registers_or_stack_says_so),
 		cmocka_unit_test(sample_of_a_32_bit_task_has_no_registers_of_ours),
 		cmocka_unit_test(sample_with_more_valid_stack_than_copied_is_refused),
+		cmocka_unit_test(sample_has_the_kernels_frames_and_no_others),
+		cmocka_unit_test(sample_in_the_kernel_has_its_pc_when_it_has_no_frames),
+		cmocka_unit_test(sample_with_more_frames_than_bytes_is_refused),
 		cmocka_unit_test(sample_period_is_the_records_where_it_has_one),
 		cmocka_unit_test(sample_of_an_attr_that_is_not_ours_is_refused),
 		cmocka_unit_test(lost_records_of_both_kinds_are_counted),

@@ -163,6 +163,15 @@ static void a_stack_may_name_nobody(void **state)
 	check_blame((const char *const[]){NULL}, NULL, 0, NULL);
 }
 
+static void nothing_in_the_kernel_is_the_allocator(void **state)
+{
+	(void)state;
+	assert_int_equal(mew_function_role("free", "[kernel]"), MEW_ROLE_PLAIN);
+	assert_int_equal(mew_function_role("strdup", "[zram]"), MEW_ROLE_PLAIN);
+	/* What a page fault of malloc runs is inside of it. */
+	check_blame((const char *const[]){"f", "malloc", "asm_exc_page_fault", NULL}, "f", 1, "f");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +185,7 @@ int main(void)
 		cmocka_unit_test(the_first_caller_outside_allocator_and_wrappers_is_taxed),
 		cmocka_unit_test(all_inside_the_outermost_entry_point_is_the_allocator),
 		cmocka_unit_test(a_stack_may_name_nobody),
+		cmocka_unit_test(nothing_in_the_kernel_is_the_allocator),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
