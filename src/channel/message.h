@@ -251,7 +251,7 @@ struct mew_msg_heap {
 
 struct mew_msg_tables {
 	struct mew_message_header header;
-	uint64_t pc;         /* to mew-perf: no table covers it */
+	uint64_t pc;         /* to mew-perf: no table covers it; 0: the process is about to end */
 	uint64_t generation; /* to the hook: of the tables now. Unchanged: there is no table for
 				that pc */
 };

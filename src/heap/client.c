@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -212,4 +213,24 @@ int mew_client_refresh(struct mew_client *client, uint64_t pc)
 	is_new = ask(client, pc);
 	mew_lock_release(&client->lock);
 	return is_new;
+}
+
+static int take_loaded(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)size;
+	*(unsigned long long *)arg = info->dlpi_adds;
+	return 1;
+}
+
+void mew_client_show(struct mew_client *client)
+{
+	unsigned long long n = 0;
+
+	/* Takes the loader's lock, under which others may ask for tables: not below ours. */
+	dl_iterate_phdr(take_loaded, &n);
+	mew_lock_acquire(&client->lock);
+	if (n != client->n_loaded)
+		ask(client, (uintptr_t)&take_loaded);
+	client->n_loaded = n;
+	mew_lock_release(&client->lock);
 }

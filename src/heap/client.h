@@ -34,8 +34,9 @@ struct mew_client {
 	const struct mew_unwind_table *table;
 	uint64_t table_bytes; /* of the mapping; the file may be shorter */
 	int is_whole;
-	uint32_t flags;       /* enum mew_heap_flags */
-	struct mew_lock lock; /* of what follows, and of the conversation */
+	uint32_t flags;              /* enum mew_heap_flags */
+	struct mew_lock lock;        /* of what follows, and of the conversation */
+	unsigned long long n_loaded; /* when this was shown last */
 	struct mew_client_asked asked[MEW_CLIENT_ASKED];
 	uint64_t buf[MEW_MESSAGE_MAX_BYTES / sizeof(uint64_t)];
 };
@@ -58,5 +59,9 @@ int mew_client_ask(struct mew_client *client, uint64_t pc);
 
 /* The same, asked for in any case: the program may have loaded modules. */
 int mew_client_refresh(struct mew_client *client, uint64_t pc);
+
+/* A module is about to go: mew-perf is to look while it is there, if anything was loaded since it
+ * did so last. */
+void mew_client_show(struct mew_client *client);
 
 #endif

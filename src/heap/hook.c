@@ -213,8 +213,10 @@ int mew_hook_left(int version, int actions, uint64_t type, void *exception, void
 /* Not of the heap: but another module may come to the place of the one that goes. */
 EXPORT int dlclose(void *handle)
 {
-	int rc = mew_real_dlclose(handle);
+	int rc;
 
+	mew_recorder_closing();
+	rc = mew_real_dlclose(handle);
 	mew_recorder_closed();
 	return rc;
 }

@@ -357,6 +357,19 @@ void mew_recorder_maps_end(void)
 	errno = saved;
 }
 
+void mew_recorder_closing(void)
+{
+	struct mew_recorder_thread *t = &mew_recorder_thread;
+	int saved = errno;
+
+	if (!is_on() || t->inside)
+		return;
+	t->inside = MEW_INSIDE_RECORDER;
+	mew_client_show(&recorder.client);
+	leave(t);
+	errno = saved;
+}
+
 void mew_recorder_closed(void)
 {
 	mew_stacks_unloaded(&recorder.stacks);
@@ -564,4 +577,16 @@ static __attribute__((constructor)) void construct(int argc, char **argv, char *
 		gate_phase(MEW_GATE_WINDOW);
 	}
 	errno = saved;
+}
+
+/* Comes after those of all others. What was loaded and asked for nothing is seen now or never. */
+static __attribute__((destructor)) void destruct(void)
+{
+	struct mew_recorder_thread *t = &mew_recorder_thread;
+
+	if (!is_on() || !recorder.client.is_whole || t->inside)
+		return;
+	t->inside = MEW_INSIDE_RECORDER;
+	mew_client_refresh(&recorder.client, 0);
+	leave(t);
 }

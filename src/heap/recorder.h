@@ -96,7 +96,8 @@ void mew_recorder_is_child(void);
 /* The process is about to become another program's (1), or has not (0). */
 void mew_recorder_leaving(int is_leaving);
 
-/* A module may have been unloaded. */
+/* A module may be unloaded now; and may have been. */
+void mew_recorder_closing(void);
 void mew_recorder_closed(void);
 
 #endif

@@ -23,6 +23,8 @@
  */
 #define HOOKS_MAX 64
 
+#define LOOK_NS 10000000
+
 static int on_run(void *arg, struct mew_msg_run *run, int *ret_window_fd, struct mew_error *error)
 {
 	struct mew_heap_case *k = arg;
@@ -85,6 +87,27 @@ static int on_hook(void *arg, int sock, pid_t pid, int started, int maps_fd,
 	return err;
 }
 
+/* What is mapped and asks for no tables, as an allocator under another name does. */
+static void look(struct mew_heap_case *k)
+{
+	for (size_t i = 0; i < k->n_hooks; i++)
+		if (mew_heap_counts(k, &k->hooks[i]))
+			mew_hook_look(&k->hooks[i]);
+}
+
+/* A program may end at any time: it is looked at whenever it has run twice as long. */
+static void look_at_whole(struct mew_heap_case *k)
+{
+	uint64_t now_ns = mew_now_ns();
+
+	if (!k->whole || !k->n_hooks || now_ns < k->look_ns)
+		return;
+	if (!k->begun_ns)
+		k->begun_ns = now_ns;
+	k->look_ns = now_ns + (now_ns - k->begun_ns) + LOOK_NS;
+	look(k);
+}
+
 static size_t on_watch(void *arg, struct pollfd *fds, size_t max)
 {
 	struct mew_heap_case *k = arg;
@@ -103,6 +126,7 @@ static int on_ready(void *arg, const struct pollfd *fds, size_t n, struct mew_er
 	for (size_t i = 0; i < n && i < k->n_hooks; i++)
 		if (fds[i].revents && k->hooks[i].sock == fds[i].fd && fds[i].fd >= 0)
 			mew_hook_ready(&k->hooks[i]);
+	look_at_whole(k);
 	return 0;
 }
 
@@ -127,6 +151,7 @@ static int on_round(void *arg, const struct mew_msg_round *m, struct mew_msg_pla
 	k->left_early |= m->left_early != 0;
 	ret->pause_mode = MEW_PAUSE_CLOCK;
 	if (m->kind == MEW_ROUND_TRACKED) {
+		look(k);
 		k->n_rounds++;
 		k->iterations += m->iterations;
 		if (!n_warm && k->planned == 1)

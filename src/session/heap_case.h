@@ -29,6 +29,7 @@ struct mew_heap_case {
 	unsigned n_beyond; /* images that found no room: not recorded */
 	unsigned n_others; /* processes with a hook that are not the program's: its children */
 	pid_t other;       /* the last of them: it may exec again */
+	uint64_t begun_ns, look_ns; /* a whole program: the first hook, and the next look */
 };
 
 /* 1: the image counts, as one of the process that ran the case. */

@@ -88,6 +88,16 @@ void mew_hook_close(struct mew_hook *h)
 	h->sock = h->maps_fd = -1;
 }
 
+void mew_hook_look(struct mew_hook *h)
+{
+	struct mew_error error = {0};
+	int err = h->maps_fd < 0 ? 0 : mew_modules_read_maps(h->modules, h->maps_fd, &error);
+
+	/* It may have ended by now. */
+	if (err && err != -ESRCH && !h->warning)
+		h->warning = strdup(error.text);
+}
+
 void mew_hook_ready(struct mew_hook *h)
 {
 	union {
@@ -95,7 +105,6 @@ void mew_hook_ready(struct mew_hook *h)
 		struct mew_msg_tables tables;
 		char bytes[MEW_MESSAGE_MAX_BYTES];
 	} m;
-	struct mew_error error = {0};
 	int fds[MEW_MESSAGE_MAX_FDS], type;
 	unsigned n_fds = 0;
 
@@ -108,8 +117,7 @@ void mew_hook_ready(struct mew_hook *h)
 		close_fds(h);
 		return;
 	}
-	if (mew_modules_read_maps(h->modules, h->maps_fd, &error) && !h->warning)
-		h->warning = strdup(error.text);
+	mew_hook_look(h);
 	m.tables.generation = mew_modules_table(h->modules)->generation;
 	if (mew_message_send(h->sock, &m.tables, NULL, 0))
 		close_fds(h);

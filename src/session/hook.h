@@ -36,6 +36,9 @@ void mew_hook_close(struct mew_hook *h);
 /* Its socket is readable: answer. Never fails: a hook that went away is closed. */
 void mew_hook_ready(struct mew_hook *h);
 
+/* Reads what it has mapped now: what asks for no table is seen by this alone. */
+void mew_hook_look(struct mew_hook *h);
+
 const struct mew_segment *mew_hook_segment(const struct mew_hook *h);
 
 /*

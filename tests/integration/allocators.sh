@@ -311,6 +311,81 @@ build both-front both.c -DOTHER=front ./libfront.so
 noted "je_malloc, hidden in a library" "$only" ./both-front
 strip both-own -o both-bare || broken "cannot strip"
 noted "je_malloc in a stripped program, which only --mmap shows" ok ./both-bare
+
+# Loaded later, when it asks for no tables: there at the end, gone before it, where nothing runs at the
+# end, in a loop.
+cat >late.c <<'C'
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef BENCH
+#include <mew/mew.h>
+#endif
+
+static void *load(void)
+{
+	void *library = dlopen("./libprefixed.so", RTLD_NOW);
+	void *(*give)(size_t) = NULL;
+
+	if (library)
+		*(void **)&give = dlsym(library, "je_malloc");
+	if (!give || !give(100))
+		_exit(9);
+	return library;
+}
+static void *volatile block;
+#ifdef BENCH
+MEW_BENCHMARK(late, state)
+{
+	MEW_LOOP(state) {
+		static void *library;
+
+		if (!library)
+			library = load();
+		block = malloc(1);
+		free(block);
+	}
+}
+MEW_MAIN();
+#else
+int main(int argc, char **argv)
+{
+	void *library;
+
+	for (int i = 0; i < 10; i++)
+		block = malloc(1);
+	library = load();
+	if (argc > 1 && !strcmp(argv[1], "closes"))
+		dlclose(library);
+	if (argc > 1 && !strcmp(argv[1], "quits")) {
+		usleep(800000);
+		_exit(0);
+	}
+	return 0;
+}
+#endif
+C
+# late TEXT COMMAND...: the row has the name.
+late()
+{
+	mew_text=$1
+	shift
+	run 0 timeout 60 "$MEW_PERF" mem --no-db -o x.csv "$@"
+	case $(cell x.csv late verdict) in
+	*"of je_malloc only what it takes from malloc is counted"*) pass "$mew_text: it is named" ;;
+	*) fail "$mew_text: it is not named" x.csv err ;;
+	esac
+}
+build late late.c -ldl
+for how in stays closes quits; do
+	late "loaded late, $how" ./late $how
+done
+build late-bench late.c -DBENCH -ldl
+late "loaded in a loop" ./late-bench
+
 so=$($CC -print-file-name=libmimalloc.so)
 if [ "$so" != libmimalloc.so ]; then
 	build both-mi both.c -DOTHER=mi_malloc "$so"
