@@ -68,15 +68,16 @@ for mew_try in 1 2 3 4 5; do
 	run 0 "$MEW_PERF" cpu -d x.db -e cpu-clock:uk -n 15000 --interval 500us -k '^reads$' "$bench"
 	share=$(query x.db 'cases["reads"]["kernel_time"] / (cases["reads"]["kernel_time"] + cases["reads"]["user_time"])')
 	own=$(awk '$1 == "system" && $2 == "reads" { print $3 }' err)
-	python3 -c "exit(not (0.05 < $own < 0.98 and abs($share - $own) < 0.08))" && break
+	spent=$(query x.db '(cases["reads"]["user_time"] + cases["reads"]["kernel_time"] + cases["reads"]["off_cpu_time"]) /
+		cases["reads"]["wall_time"]')
+	python3 -c "exit(not (0.05 < $own < 0.98 and abs($share - $own) < 0.08 and abs($spent - 1) < 0.1))" && break
 done
 holds "the kernel's share is that of getrusage (try $mew_try)" "0.05 < $own < 0.98 and abs($share - $own) < 0.08"
 holds "the functions of the kernel add up to the kernel's time" \
 	"abs($(query x.db 'weight(lambda s: s and kernel(s[-1])) / cases["reads"]["kernel_time"]') - 1) < 1e-6"
 holds "all functions add up to user and kernel time" \
 	"abs($(query x.db 'weight(lambda s: 1) / (cases["reads"]["user_time"] + cases["reads"]["kernel_time"])') - 1) < 1e-6"
-holds "the loop's time is accounted for once" "abs($(query x.db '(cases["reads"]["user_time"] + cases["reads"]["kernel_time"] +
-	cases["reads"]["off_cpu_time"]) / cases["reads"]["wall_time"]') - 1) < 0.1"
+holds "the loop's time is accounted for once" "abs($spent - 1) < 0.1"
 read_call='(__.*_)?(ksys|sys)_read|vfs_read'
 holds "read is below the function that called it" \
 	"$(query x.db "weight(lambda s: inside('fill', '$read_call', s)) / cases['reads']['kernel_time']") > 0.8"
@@ -100,7 +101,7 @@ rows = list(csv.DictReader(open("out", newline="")))
 churn = [r for r in rows if r["function"].startswith("churn")]
 shares = sum(float(r["self_share"]) + float(r["tax_share"]) for r in rows)
 assert abs(shares - 1) < 1e-6, shares
-assert len(churn) == 1 and float(churn[0]["tax_share"]) > 0.3, churn
+assert len(churn) == 1 and float(churn[0]["tax_share"]) > 0.5, churn
 assert not [r for r in rows if "munmap" in r["function"] and r["module"] == "[kernel]"]
 PY
 pass "the kernel inside of malloc is its caller's tax, and all shares come to 100 %"
