@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define READ_BYTES 65536
 
 /* Never written to: data points here while cap is 0. */
 char mew_buffer_empty[1];
@@ -124,6 +127,28 @@ int mew_buffer_printf(struct mew_buffer *b, const char *fmt, ...)
 	mew_buffer_vprintf(b, fmt, ap);
 	va_end(ap);
 	return b->error;
+}
+
+int mew_buffer_read(struct mew_buffer *b, int fd)
+{
+	off_t at = 0;
+
+	for (;;) {
+		ssize_t n;
+
+		if (mew_buffer_reserve(b, READ_BYTES))
+			return b->error;
+		n = pread(fd, b->data + b->len, READ_BYTES, at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return 0;
+		at += n;
+		b->len += (size_t)n;
+		b->data[b->len] = '\0';
+	}
 }
 
 char *mew_buffer_detach(struct mew_buffer *b, size_t *ret_len)

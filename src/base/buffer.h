@@ -43,6 +43,9 @@ int mew_buffer_add(struct mew_buffer *b, const void *bytes, size_t n);
 int mew_buffer_puts(struct mew_buffer *b, const char *s);
 int mew_buffer_putc(struct mew_buffer *b, char c);
 
+/* All that the file has from its start on. 0, the sticky error or -errno. */
+int mew_buffer_read(struct mew_buffer *b, int fd);
+
 /* n times the same byte. */
 int mew_buffer_fill(struct mew_buffer *b, char c, size_t n);
 

@@ -87,12 +87,17 @@ static int on_hook(void *arg, int sock, pid_t pid, int started, int maps_fd,
 	return err;
 }
 
-/* What is mapped and asks for no tables, as an allocator under another name does. */
-static void look(struct mew_heap_case *k)
+/* What an allocator under another name, or of a stripped file, shows of itself: it asks for no
+ * tables. */
+static void look(struct mew_heap_case *k, int weigh)
 {
-	for (size_t i = 0; i < k->n_hooks; i++)
-		if (mew_heap_counts(k, &k->hooks[i]))
-			mew_hook_look(&k->hooks[i]);
+	for (size_t i = 0; i < k->n_hooks; i++) {
+		if (!mew_heap_counts(k, &k->hooks[i]))
+			continue;
+		mew_hook_look(&k->hooks[i]);
+		if (weigh)
+			mew_hook_weigh(&k->hooks[i]);
+	}
 }
 
 /* A program may end at any time: it is looked at whenever it has run twice as long. */
@@ -105,7 +110,7 @@ static void look_at_whole(struct mew_heap_case *k)
 	if (!k->begun_ns)
 		k->begun_ns = now_ns;
 	k->look_ns = now_ns + (now_ns - k->begun_ns) + LOOK_NS;
-	look(k);
+	look(k, 1);
 }
 
 static size_t on_watch(void *arg, struct pollfd *fds, size_t max)
@@ -151,7 +156,9 @@ static int on_round(void *arg, const struct mew_msg_round *m, struct mew_msg_pla
 	k->left_early |= m->left_early != 0;
 	ret->pause_mode = MEW_PAUSE_CLOCK;
 	if (m->kind == MEW_ROUND_TRACKED) {
-		look(k);
+		/* What is allocated in pauses is not counted. */
+		k->has_paused |= m->n_pauses != 0;
+		look(k, !k->has_paused);
 		k->n_rounds++;
 		k->iterations += m->iterations;
 		if (!n_warm && k->planned == 1)
@@ -162,6 +169,8 @@ static int on_round(void *arg, const struct mew_msg_round *m, struct mew_msg_pla
 		ret->iterations = n_warm;
 	} else if (k->planned < n) {
 		/* Without a warm-up the first iteration is a round of its own, to be told apart. */
+		for (size_t i = 0; !k->planned && i < k->n_hooks; i++)
+			mew_hook_weigh_first(&k->hooks[i]);
 		ret->kind = MEW_ROUND_TRACKED;
 		ret->iterations = n_warm || k->planned ? n - k->planned : 1;
 		k->planned += ret->iterations;

@@ -25,7 +25,7 @@ struct mew_heap_case {
 	uint64_t planned;    /* tracked, of each thread */
 	uint64_t first;      /* allocations of the first iteration, when that is tracked too */
 	unsigned n_rounds;   /* tracked, that have ended */
-	int left_early;
+	int left_early, has_paused;
 	unsigned n_beyond; /* images that found no room: not recorded */
 	unsigned n_others; /* processes with a hook that are not the program's: its children */
 	pid_t other;       /* the last of them: it may exec again */

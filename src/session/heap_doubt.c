@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "channel/message.h"
 #include "channel/segment.h"
 #include "symbol/allocator.h"
 
@@ -75,6 +76,37 @@ static unsigned n_unseen(const struct mew_heap_case *k)
 	return 0;
 }
 
+/* An allocator beside malloc in one of the files that were mapped. */
+static const char *other_allocator(const struct mew_heap_case *k)
+{
+	const char *name = NULL;
+
+	for (size_t i = 0; i < k->n_hooks && !name; i++) {
+		const struct mew_modules *m = k->hooks[i].modules;
+
+		for (uint32_t id = 0;
+		     mew_heap_counts(k, &k->hooks[i]) && !name && id < mew_modules_count(m); id++)
+			name = mew_allocator_of(mew_modules_get(m, id));
+	}
+	return name;
+}
+
+/* Memory that came not from malloc, of the image that took most of it, when who has it is not
+ * known. Not with options that leave a part of malloc out, or show what is mapped. */
+static uint64_t unseen_bytes(const struct mew_heap_case *k)
+{
+	uint64_t most = 0;
+
+	if (k->o->heap_flags & (MEW_HEAP_SELF | MEW_HEAP_MMAP))
+		return 0;
+	for (size_t i = 0; i < k->n_hooks; i++) {
+		uint64_t n = mew_heap_counts(k, &k->hooks[i]) ? mew_hook_unseen(&k->hooks[i]) : 0;
+
+		most = n > most ? n : most;
+	}
+	return most && !other_allocator(k) ? most : 0;
+}
+
 const char *mew_heap_unhooked(const struct mew_heap_case *k)
 {
 	if (k->whole && !k->n_hooks)
@@ -92,6 +124,7 @@ const char *mew_heap_doubt(const struct mew_heap_case *k, const struct mew_sessi
 			   char text[MEW_HEAP_DOUBT_BYTES])
 {
 	unsigned n_execs = k->n_beyond ? k->n_beyond : n_unseen(k);
+	uint64_t unseen;
 
 	if (n_execs) {
 		snprintf(text, MEW_HEAP_DOUBT_BYTES, "%u of the program's execs not recorded",
@@ -101,22 +134,14 @@ const char *mew_heap_doubt(const struct mew_heap_case *k, const struct mew_sessi
 	for (size_t i = 0; i < k->n_hooks; i++)
 		if (k->hooks[i].warning)
 			return k->hooks[i].warning;
-	return new_goes_by(k, s) ? "the program's own operator new is not recorded" : NULL;
-}
-
-/* An allocator beside malloc in one of the files that were mapped. */
-static const char *other_allocator(const struct mew_heap_case *k)
-{
-	const char *name = NULL;
-
-	for (size_t i = 0; i < k->n_hooks && !name; i++) {
-		const struct mew_modules *m = k->hooks[i].modules;
-
-		for (uint32_t id = 0;
-		     mew_heap_counts(k, &k->hooks[i]) && !name && id < mew_modules_count(m); id++)
-			name = mew_allocator_of(mew_modules_get(m, id));
-	}
-	return name;
+	if (new_goes_by(k, s))
+		return "the program's own operator new is not recorded";
+	unseen = unseen_bytes(k);
+	if (unseen)
+		snprintf(text, MEW_HEAP_DOUBT_BYTES,
+			 "%.1f MB or more came not from malloc (an allocator of its own?)",
+			 (double)unseen / 1e6);
+	return unseen ? text : NULL;
 }
 
 const char *mew_heap_note(const struct mew_heap_case *k, char text[MEW_HEAP_DOUBT_BYTES])

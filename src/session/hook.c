@@ -12,17 +12,27 @@
 #include "channel/message.h"
 #include "session/collect.h"
 #include "session/hook.h"
+#include "session/smaps.h"
 #include "symbol/demangle.h"
 
 /* Of address space in both processes; the file is sparse. 16 bytes a rule: 16 million rules. */
 #define TABLE_BYTES (256u << 20)
 
+/* What malloc may take beside what it is asked for: of a block, to begin with, and of a thread, by
+ * huge pages. */
+#define BLOCK_BYTES 64
+#define SPARE_BYTES (4u << 20)
+#define THREAD_BYTES (2u << 20)
+
 /* While its process waits for the answer. */
-static void read_executable(struct mew_hook *h)
+static void read_process(struct mew_hook *h)
 {
 	char path[32];
 	int fd;
 
+	/* Of this image for ever: of the next one it tells nothing. */
+	snprintf(path, sizeof path, "/proc/%d/smaps", (int)h->pid);
+	h->smaps_fd = open(path, O_RDONLY | O_CLOEXEC);
 	snprintf(path, sizeof path, "/proc/%d/exe", (int)h->pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -44,6 +54,7 @@ int mew_hook_open(struct mew_hook *h, int sock, pid_t pid, int maps_fd, int whol
 	h->pid = pid;
 	h->sock = sock;
 	h->maps_fd = maps_fd;
+	h->smaps_fd = -1;
 	if (maps_fd < 0)
 		return mew_error_set(error, -EPROTO, "the heap hook sent no map of its memory");
 	err = mew_memory_open(&h->segment, "mew-segment", segment_bytes, 0, error);
@@ -51,7 +62,7 @@ int mew_hook_open(struct mew_hook *h, int sock, pid_t pid, int maps_fd, int whol
 		err = mew_memory_open(&h->table, "mew-tables", TABLE_BYTES, 1, error);
 	if (err)
 		return err;
-	read_executable(h);
+	read_process(h);
 	h->modules = mew_modules_new(h->table.at, h->table.bytes, error);
 	if (!h->modules)
 		return -ENOMEM;
@@ -63,17 +74,24 @@ int mew_hook_open(struct mew_hook *h, int sock, pid_t pid, int maps_fd, int whol
 	m.flags = flags;
 	m.segment_bytes = segment_bytes;
 	m.table_bytes = TABLE_BYTES;
+	if (whole)
+		mew_hook_weigh_first(h);
 	err = mew_message_send(sock, &m, (int[]){h->segment.fd, h->table.read_fd}, 2);
 	return err ? mew_error_errno(error, err, "cannot answer the heap hook") : 0;
 }
 
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
 static void close_fds(struct mew_hook *h)
 {
-	if (h->sock >= 0)
-		close(h->sock);
-	if (h->maps_fd >= 0)
-		close(h->maps_fd);
-	h->sock = h->maps_fd = -1;
+	close_fd(&h->sock);
+	close_fd(&h->maps_fd);
+	close_fd(&h->smaps_fd);
 }
 
 void mew_hook_close(struct mew_hook *h)
@@ -85,7 +103,7 @@ void mew_hook_close(struct mew_hook *h)
 	mew_memory_done(&h->table);
 	free(h->warning);
 	memset(h, 0, sizeof *h);
-	h->sock = h->maps_fd = -1;
+	h->sock = h->maps_fd = h->smaps_fd = -1;
 }
 
 void mew_hook_look(struct mew_hook *h)
@@ -96,6 +114,32 @@ void mew_hook_look(struct mew_hook *h)
 	/* It may have ended by now. */
 	if (err && err != -ESRCH && !h->warning)
 		h->warning = strdup(error.text);
+}
+
+void mew_hook_weigh_first(struct mew_hook *h)
+{
+	if (h->smaps_fd >= 0 && mew_smaps_read(h->smaps_fd, &h->base_bytes))
+		close_fd(&h->smaps_fd);
+}
+
+void mew_hook_weigh(struct mew_hook *h)
+{
+	uint64_t bytes;
+
+	if (h->smaps_fd >= 0 && !mew_smaps_read(h->smaps_fd, &bytes) && bytes > h->most_bytes)
+		h->most_bytes = bytes;
+}
+
+uint64_t mew_hook_unseen(const struct mew_hook *h)
+{
+	const struct mew_segment *s = h->segment.at;
+	struct mew_segment_sum sum = mew_segment_sum(s);
+	uint64_t known = h->base_bytes + s->own_bytes + sum.bytes + sum.bytes / 4 +
+			 sum.allocations * BLOCK_BYTES + SPARE_BYTES + s->n_threads * THREAD_BYTES;
+
+	/* What malloc has given may have been touched already when it is counted: a realloc copies.
+	 * So it is held against all that was counted up to the end. */
+	return h->most_bytes > known + sum.bytes ? h->most_bytes - known : 0;
 }
 
 void mew_hook_ready(struct mew_hook *h)
@@ -118,6 +162,8 @@ void mew_hook_ready(struct mew_hook *h)
 		return;
 	}
 	mew_hook_look(h);
+	if (!m.tables.pc)
+		mew_hook_weigh(h);
 	m.tables.generation = mew_modules_table(h->modules)->generation;
 	if (mew_message_send(h->sock, &m.tables, NULL, 0))
 		close_fds(h);

@@ -24,6 +24,9 @@ struct mew_hook {
 	struct mew_symbols *symbols;      /* made by mew_hook_values */
 	struct mew_executable executable; /* what its file says, when is_known */
 	int is_known;
+	int smaps_fd;                    /* -1: none */
+	uint64_t base_bytes, most_bytes; /* of anonymous memory: when that was read first, and at
+					    most since */
 	char *warning; /* first table that could not be made, or NULL; malloc'ed */
 };
 
@@ -38,6 +41,15 @@ void mew_hook_ready(struct mew_hook *h);
 
 /* Reads what it has mapped now: what asks for no table is seen by this alone. */
 void mew_hook_look(struct mew_hook *h);
+
+/* Measures its memory: when all that malloc gives is counted from then on, and when it was up to
+ * then. Where it cannot be read, none is known. */
+void mew_hook_weigh_first(struct mew_hook *h);
+void mew_hook_weigh(struct mew_hook *h);
+
+/* Bytes that it took between these, at the least, and not by malloc: when they are more than
+ * malloc's. 0: they are not. At the end. */
+uint64_t mew_hook_unseen(const struct mew_hook *h);
 
 const struct mew_segment *mew_hook_segment(const struct mew_hook *h);
 

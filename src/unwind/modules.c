@@ -490,25 +490,6 @@ int mew_modules_copy(struct mew_modules *m, const struct mew_modules *from, stru
 
 /* ---- /proc/PID/maps ---- */
 
-static int read_all(int fd, struct mew_buffer *out)
-{
-	for (;;) {
-		ssize_t n;
-
-		if (mew_buffer_reserve(out, 65536))
-			return -ENOMEM;
-		n = pread(fd, out->data + out->len, 65536, (off_t)out->len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			return 0;
-		out->len += (size_t)n;
-		out->data[out->len] = '\0';
-	}
-}
-
 /* Whose maps these are. */
 static void find_proc(struct mew_modules *m, int maps_fd)
 {
@@ -534,7 +515,7 @@ int mew_modules_read_maps(struct mew_modules *m, int maps_fd, struct mew_error *
 	size_t i;
 	int rc, worst = 0;
 
-	rc = read_all(maps_fd, &text);
+	rc = mew_buffer_read(&text, maps_fd);
 	if (rc) {
 		mew_buffer_done(&text);
 		return mew_error_errno(error, rc, "cannot read a process's maps");
