@@ -4,7 +4,7 @@
  * stacks, live, peak, the curve, the marks of iterations, sizes. Fed by events, so it needs no
  * process. Any thread at any time: an event is told between mew_counters_enter() and
  * mew_counters_leave() with its address, and says whether it is inside: in the window and outside a
- * pause.
+ * pause. The events that are most of all are in charge.h.
  *
  * All changes of live have one order (peak.h), and the stack's lock is held while its change takes
  * its place in it. The composition of the peak is kept by epoch: a new peak raises the segment's,
@@ -62,27 +62,15 @@ static inline void mew_counters_leave(struct mew_counters *c, uint64_t addr)
 	mew_lock_release(&mew_live_at(&c->live, addr)->lock);
 }
 
-/* A block of bytes at addr was allocated, inside. node: mew_tree_child()'s. */
-void mew_counters_allocate(struct mew_counters *c, struct mew_counters_thread *t, uint32_t node,
-			   uint64_t addr, uint64_t bytes);
-
-/* The block at addr is about to be freed. */
-void mew_counters_free(struct mew_counters *c, struct mew_counters_thread *t, uint64_t addr,
-		       int inside);
-
 /*
  * A realloc in three steps. Before the real call the block is taken out, so that another thread may
  * get its address: 1 and *ret_old when it was tracked, else 0; no figure changes. After the call
- * one of the others follows, with the new address, or the old one if there is none, and with old
- * NULL when it was not tracked.
+ * one of the others follows, or mew_counters_resize(), with the new address, or the old one if
+ * there is none, and with old NULL when it was not tracked.
  */
 int mew_counters_take(struct mew_counters *c, uint64_t addr, struct mew_live_block *ret_old);
 /* It failed: as if it had not been called. */
 void mew_counters_restore(struct mew_counters *c, const struct mew_live_block *old);
-/* It gave bytes at addr, inside: one allocation, charged to node. */
-void mew_counters_resize(struct mew_counters *c, struct mew_counters_thread *t,
-			 const struct mew_live_block *old, uint32_t node, uint64_t addr,
-			 uint64_t bytes);
 /* It gave a block outside, which is foreign. */
 void mew_counters_untrack(struct mew_counters *c, const struct mew_live_block *old);
 /* It freed the block that was at addr. */

@@ -165,8 +165,9 @@ int mew_live_grow(struct mew_live *live, struct mew_live_shard *shard);
 /* 0; or 1 and *ret_old: what was known at block->addr, in whose place it is now. The caller holds
  * the lock of its shard. -ENOMEM: there is no room and none to be had; -ERANGE: no entry can hold
  * it. */
-static inline int mew_live_insert(struct mew_live *live, const struct mew_live_block *block,
-				  struct mew_live_block *ret_old)
+static inline __attribute__((always_inline)) int mew_live_insert(struct mew_live *live,
+								 const struct mew_live_block *block,
+								 struct mew_live_block *ret_old)
 {
 	struct mew_live_shard *s = mew_live_at(live, block->addr);
 	struct mew_live_entry *at;

@@ -12,18 +12,26 @@
 #define MEW_HEAP_LOCK_H
 
 #include <stdint.h>
+#if __has_include(<sys/single_threaded.h>) /* glibc 2.32 */
+#include <sys/single_threaded.h>
+#define MEW_HAS_SINGLE_THREADED 1
+#else
+#define MEW_HAS_SINGLE_THREADED 0
+#endif
 
 struct mew_lock {
 	uint32_t word; /* 0 free, 1 held */
 };
 
-/* glibc's, since 2.32: not 0 as long as nobody but the caller runs. It becomes 0 before a second
- * thread starts, so what was done plainly until then is seen by that thread. */
-extern char __libc_single_threaded __attribute__((weak));
-
+/* Not 0 as long as nobody but the caller runs. glibc's flag becomes 0 before a second thread
+ * starts, so what was done plainly until then is seen by that thread. */
 static inline int mew_lock_alone(void)
 {
-	return &__libc_single_threaded && __libc_single_threaded;
+#if MEW_HAS_SINGLE_THREADED
+	return __libc_single_threaded;
+#else
+	return 0;
+#endif
 }
 
 void mew_lock_wait(struct mew_lock *lock);

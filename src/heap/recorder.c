@@ -11,6 +11,7 @@
 
 #include "channel/forkmark.h"
 #include "channel/gate.h"
+#include "heap/charge.h"
 #include "heap/child.h"
 #include "heap/client.h"
 #include "heap/exec.h"
@@ -27,6 +28,7 @@ static struct {
 	struct mew_lock gate;      /* for who changes what follows, and mew_recorder_mode */
 	enum mew_gate_phase phase; /* stays as it is between mew_counters_enter() and _leave() */
 	uint32_t serial;           /* of the first iteration's or the window's opening, from 1 */
+	uint32_t open; /* the window's while it is open and not paused as a whole, or 0 */
 	uint32_t whole_paused;
 	int status;
 	struct mew_client client;
@@ -50,21 +52,29 @@ static int is_on(void)
 	return !recorder.status && mew_forkmark_ours(&mew_recorder_mark);
 }
 
-static int is_paused(const struct mew_recorder_thread *t)
-{
-	return __atomic_load_n(&recorder.whole_paused, __ATOMIC_RELAXED) ||
-	       t->paused == __atomic_load_n(&recorder.serial, __ATOMIC_RELAXED);
-}
-
 static int is_set(enum mew_heap_flags flag)
 {
 	return (recorder.client.flags & flag) != 0;
 }
 
-static inline int is_in(const struct mew_recorder_thread *t, enum mew_gate_phase phase)
+static inline int is_of_interest(const struct mew_recorder_thread *t)
 {
-	return __atomic_load_n(&recorder.phase, __ATOMIC_RELAXED) == phase && !is_paused(t) &&
-	       (t->stacks.is_loops || !is_set(MEW_HEAP_SELF));
+	return t->stacks.is_loops || !is_set(MEW_HEAP_SELF);
+}
+
+static inline int is_in_window(const struct mew_recorder_thread *t)
+{
+	uint32_t open = __atomic_load_n(&recorder.open, __ATOMIC_RELAXED);
+
+	return open && t->paused != open && is_of_interest(t);
+}
+
+static inline int is_in_first(const struct mew_recorder_thread *t)
+{
+	return __atomic_load_n(&recorder.phase, __ATOMIC_RELAXED) == MEW_GATE_FIRST &&
+	       !__atomic_load_n(&recorder.whole_paused, __ATOMIC_RELAXED) &&
+	       t->paused != __atomic_load_n(&recorder.serial, __ATOMIC_RELAXED) &&
+	       is_of_interest(t);
 }
 
 /* From here on a signal handler must not come in. */
@@ -94,6 +104,14 @@ static void set_mode(void)
 	if (recorder.phase == MEW_GATE_WINDOW || mew_live_any(&recorder.counters.live))
 		mode |= MEW_RECORDER_FREES;
 	__atomic_store_n(&mew_recorder_mode, mode, __ATOMIC_RELAXED);
+}
+
+/* After phase, serial or whole_paused has changed. */
+static void set_open(void)
+{
+	int is_open = recorder.phase == MEW_GATE_WINDOW && !recorder.whole_paused;
+
+	__atomic_store_n(&recorder.open, is_open ? recorder.serial : 0, __ATOMIC_RELAXED);
 }
 
 static void lock_gate(void)
@@ -155,7 +173,7 @@ static void be_child(const struct mew_recorder_thread *t)
 {
 	uint32_t mode = __atomic_exchange_n(&mew_recorder_mode, 0, __ATOMIC_RELAXED);
 
-	if (mode && is_in(t, MEW_GATE_WINDOW))
+	if (mode && is_in_window(t))
 		__atomic_fetch_add(&recorder.client.segment->forked, 1, __ATOMIC_RELAXED);
 }
 
@@ -208,7 +226,7 @@ static ALWAYS_INLINE void record(struct mew_recorder_thread *t,
 	node = mew_stacks_leaf(&recorder.stacks, &t->stacks, &start, entry);
 	inside = lock_block(t, p);
 
-	if (is_in(t, MEW_GATE_WINDOW))
+	if (is_in_window(t))
 		mew_counters_resize(&recorder.counters, &t->counters, old, node,
 				    (uint64_t)(uintptr_t)p, bytes);
 	else
@@ -223,7 +241,7 @@ static void record_outside(struct mew_recorder_thread *t, const struct mew_live_
 	uint32_t inside = lock_block(t, p);
 
 	mew_counters_untrack(&recorder.counters, old);
-	if (is_in(t, MEW_GATE_FIRST))
+	if (is_in_first(t))
 		mew_lock_add(&recorder.client.segment->first_iteration_allocations, 1);
 	unlock_block(t, p, inside);
 }
@@ -242,9 +260,9 @@ static ALWAYS_INLINE void came_back(struct mew_recorder_thread *t,
 	t->inside = MEW_INSIDE_RECORDER;
 	if (is_set(MEW_HEAP_USABLE))
 		bytes = usable_size(p);
-	if (is_in(t, MEW_GATE_WINDOW))
+	if (is_in_window(t))
 		record(t, caller, entry, old, p, bytes);
-	else if (old || is_in(t, MEW_GATE_FIRST))
+	else if (old || is_in_first(t))
 		record_outside(t, old, p);
 }
 
@@ -270,7 +288,7 @@ void mew_recorder_freeing(const void *p)
 		return;
 	inside = lock_block(t, p);
 	mew_counters_free(&recorder.counters, &t->counters, (uint64_t)(uintptr_t)p,
-			  is_in(t, MEW_GATE_WINDOW));
+			  is_in_window(t));
 	unlock_block(t, p, inside);
 	*error = saved;
 }
@@ -296,7 +314,7 @@ static void record_nothing(struct mew_recorder_thread *t, const struct mew_live_
 
 	if (!bytes)
 		mew_counters_released(&recorder.counters, &t->counters, old, (uint64_t)(uintptr_t)p,
-				      is_in(t, MEW_GATE_WINDOW));
+				      is_in_window(t));
 	else if (old)
 		mew_counters_restore(&recorder.counters, old);
 	unlock_block(t, p, inside);
@@ -335,7 +353,7 @@ void mew_recorder_mapped(const void *p, size_t bytes)
 	int saved = errno;
 
 	mew_mapped_map(&recorder.mapped, (uint64_t)(uintptr_t)p, bytes,
-		       is_in(&mew_recorder_thread, MEW_GATE_WINDOW));
+		       is_in_window(&mew_recorder_thread));
 	errno = saved;
 }
 
@@ -435,6 +453,7 @@ static void gate_phase(enum mew_gate_phase phase)
 			__atomic_store_n(&recorder.whole_paused, 0, __ATOMIC_RELAXED);
 		}
 		__atomic_store_n(&recorder.phase, phase, __ATOMIC_RELAXED);
+		set_open();
 		mew_live_unlock(&recorder.counters.live);
 	}
 	unlock_gate();
@@ -457,6 +476,7 @@ static void gate_pause(int on, int whole)
 	inside = begin(t);
 	lock_gate();
 	__atomic_store_n(&recorder.whole_paused, on != 0, __ATOMIC_RELAXED);
+	set_open();
 	unlock_gate();
 	end(t, inside);
 }
@@ -495,7 +515,7 @@ const struct mew_gate mew_heap_gate = {
 
 void mew_recorder_forked(void)
 {
-	if (is_on() && is_in(&mew_recorder_thread, MEW_GATE_WINDOW))
+	if (is_on() && is_in_window(&mew_recorder_thread))
 		__atomic_fetch_add(&recorder.client.segment->forked, 1, __ATOMIC_RELAXED);
 }
 

@@ -6,18 +6,21 @@
 #include <errno.h>
 
 #include "heap/lock.h"
+#include "unwind/recall.h"
 #include "unwind/trail.h"
 
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 #define SCRATCHES 64u /* threads that walk at the same time */
 
 /* What a walk needs, too large for the stack of a program's thread. */
 struct mew_stacks_scratch {
 	struct mew_lock lock; /* tried, never waited for */
 	uint32_t is_touched;
-	uint32_t leaf, leaf_entry, leaf_flags; /* of the stack that the trail holds */
-	uint32_t n_deepest;                    /* frames that any stack had */
+	uint16_t stripe;    /* the flags that tell the leaves of its threads from those of others */
+	uint32_t n_deepest; /* frames that any stack had */
 	struct mew_walk_cache cache;
 	struct mew_tree_memo memos[1u << MEW_TREE_MEMO_BITS];
+	struct mew_recall recall;
 	struct mew_trail trail;
 	struct mew_walk_result walk;
 	char text[1024];
@@ -37,9 +40,10 @@ static inline struct mew_stacks_scratch *take_scratch(struct mew_stacks *stacks,
 			continue;
 		if (!s->is_touched) {
 			s->is_touched = 1;
-			mew_lock_add(&stacks->bytes, sizeof(s->cache) + sizeof(s->memos) +
-							     sizeof(s->trail.quick) +
-							     sizeof(s->text));
+			s->stripe = (uint16_t)(slot % MEW_NODE_STRIPES << MEW_NODE_STRIPE);
+			mew_lock_add(&stacks->bytes,
+				     sizeof(s->cache) + sizeof(s->memos) + sizeof(s->recall) +
+					     sizeof(s->trail.quick) + sizeof(s->text));
 		}
 		return s;
 	}
@@ -74,15 +78,15 @@ static uint32_t base_of(struct mew_stacks *stacks)
 	return key.pc ? mew_tree_child(stacks->tree, &key) : MEW_TREE_ROOT;
 }
 
-/* The flags that tell the leaves of this thread from those of others. */
-static uint16_t stripe_of(const struct mew_stacks *stacks, const struct mew_stacks_scratch *s)
+static inline uint16_t stripe_of(const struct mew_stacks *stacks,
+				 const struct mew_stacks_scratch *s)
 {
 	const struct mew_segment *segment = stacks->tree->segment;
 
 	/* When there are many stacks, room for them comes first. */
-	if (__atomic_load_n(&segment->n_nodes, __ATOMIC_RELAXED) > segment->cap_nodes / 4)
-		return 0;
-	return (uint16_t)((s - stacks->scratches) % MEW_NODE_STRIPES << MEW_NODE_STRIPE);
+	return __atomic_load_n(&segment->n_nodes, __ATOMIC_RELAXED) > segment->cap_nodes / 4
+		       ? 0
+		       : s->stripe;
 }
 
 /* Whether the walk has come to where the thread's stacks end: a loop's come from the benchmark or
@@ -147,39 +151,59 @@ static uint32_t leaf_of_trail(struct mew_stacks *stacks, const struct mew_stacks
 			      struct mew_stacks_scratch *s, uint32_t entry)
 {
 	struct mew_trail *trail = &s->trail;
-	uint16_t flags = flags_of_whole(stacks, t, trail->is_outermost) | stripe_of(stacks, s);
-	uint32_t n = trail->n_frames - 1, parent, i;
+	struct mew_tree_key key = {.pc = 0};
+	uint32_t n = trail->n_frames, i = trail->n_tagged;
 
-	if (!trail->n_steps && s->leaf_entry == entry && s->leaf_flags == flags)
-		return s->leaf;
-	touch(stacks, s, trail->n_frames);
-	i = trail->n_tagged;
-	parent = i ? trail->frames[i - 1].tag : base_of(stacks);
-	for (; i < n; i++) {
-		parent = mew_tree_child_again(
-			stacks->tree, s->memos,
-			(struct mew_tree_key){.pc = trail->frames[i].pc, .parent = parent});
-		trail->frames[i].tag = parent;
+	touch(stacks, s, n);
+	if (!i)
+		trail->frames[0].tag = base_of(stacks);
+	key.parent = trail->frames[i].tag;
+	while (++i < n) {
+		key.pc = trail->frames[i].pc;
+		key.parent = mew_tree_child_again(stacks->tree, s->memos, key);
+		trail->frames[i].tag = key.parent;
 	}
-	trail->n_tagged = n;
-	s->leaf_entry = entry;
-	s->leaf_flags = flags;
-	s->leaf = mew_tree_child_again(stacks->tree, s->memos,
-				       (struct mew_tree_key){.pc = trail->frames[n].pc,
-							     .parent = parent,
-							     .flags = flags,
-							     .entry = (uint16_t)entry});
-	return s->leaf;
+	trail->n_tagged = n - 1;
+	key.pc = trail->frames[n].pc;
+	key.flags = flags_of_whole(stacks, t, trail->is_outermost) | stripe_of(stacks, s);
+	key.entry = (uint16_t)entry;
+	return mew_tree_child_again(stacks->tree, s->memos, key);
 }
 
-static uint32_t walk(struct mew_stacks *stacks, struct mew_stacks_thread *t,
-		     struct mew_stacks_scratch *s, const struct mew_walk_start *start,
-		     uint32_t entry)
+/* By the trail, or all of it. */
+static __attribute__((noinline)) uint32_t
+walk(struct mew_stacks *stacks, struct mew_stacks_thread *t, struct mew_stacks_scratch *s,
+     const struct mew_walk_start *start, const struct mew_walk_stack *stack, uint32_t entry,
+     uint64_t key)
 {
 	struct mew_client *client = stacks->client;
+	struct mew_walk_result *w = &s->walk;
+
+	if (mew_trail_walk(&s->trail, client->table, mew_client_table_bytes(client), start, stack,
+			   &stacks->root, &s->cache)) {
+		uint32_t leaf = leaf_of_trail(stacks, t, s, entry);
+
+		if (leaf != MEW_TREE_LOST)
+			mew_recall_keep(&s->recall, &s->trail, start, stack, key, leaf);
+		return leaf;
+	}
+	do {
+		mew_walk(client->table, mew_client_table_bytes(client), start, stack, &stacks->root,
+			 &s->cache, w);
+	} while (w->end > MEW_WALK_ZERO && w->end != MEW_WALK_DEEP &&
+		 mew_client_ask(client, w->broke_at));
+	return leaf_of_walk(stacks, t, s, entry);
+}
+
+static ALWAYS_INLINE uint32_t leaf_of(struct mew_stacks *stacks, struct mew_stacks_thread *t,
+				      struct mew_stacks_scratch *s,
+				      const struct mew_walk_start *start, uint32_t entry)
+{
 	struct walked on = {t, s};
 	struct mew_walk_stack stack = {.lo = start->sp, .end_of = end_of, .arg = &on};
-	struct mew_walk_result *w = &s->walk;
+	/* What tells leaves of the same stack apart. */
+	uint64_t key = entry | (uint64_t)t->is_loops << 16 | (uint64_t)stripe_of(stacks, s) << 32;
+	uint32_t leaf;
 
 	stack.hi = start->sp >= t->stack.own.lo && start->sp < t->stack.own.hi
 			   ? t->stack.own.hi
@@ -188,16 +212,11 @@ static uint32_t walk(struct mew_stacks *stacks, struct mew_stacks_thread *t,
 	 * and to something that looks like a stack. */
 	if (__atomic_load_n(&stacks->n_unloaded, __ATOMIC_RELAXED) &&
 	    __atomic_exchange_n(&stacks->n_unloaded, 0, __ATOMIC_RELAXED))
-		mew_client_refresh(client, start->pc);
-	if (mew_trail_walk(&s->trail, client->table, mew_client_table_bytes(client), start, &stack,
-			   &stacks->root, &s->cache))
-		return leaf_of_trail(stacks, t, s, entry);
-	do {
-		mew_walk(client->table, mew_client_table_bytes(client), start, &stack,
-			 &stacks->root, &s->cache, w);
-	} while (w->end > MEW_WALK_ZERO && w->end != MEW_WALK_DEEP &&
-		 mew_client_ask(client, w->broke_at));
-	return leaf_of_walk(stacks, t, s, entry);
+		mew_client_refresh(stacks->client, start->pc);
+	if (mew_recall_find(&s->recall, stacks->client->table, start, &stack, &stacks->root, key,
+			    &leaf))
+		return leaf;
+	return walk(stacks, t, s, start, &stack, entry, key);
 }
 
 int mew_stacks_init(struct mew_stacks *stacks, struct mew_client *client, struct mew_tree *tree,
@@ -213,7 +232,7 @@ uint32_t mew_stacks_leaf(struct mew_stacks *stacks, struct mew_stacks_thread *t,
 			 const struct mew_walk_start *start, uint32_t entry)
 {
 	struct mew_stacks_scratch *s = take_scratch(stacks, t);
-	uint32_t leaf = walk(stacks, t, s, start, entry);
+	uint32_t leaf = leaf_of(stacks, t, s, start, entry);
 
 	give_scratch(s);
 	return leaf;

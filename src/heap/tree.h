@@ -41,10 +41,10 @@ struct mew_tree {
 	struct mew_tree_index *index;
 };
 
-/* A child that was found lately; id 0 or lost: none. Children stay what they are: it never gets
- * old. */
+/* A child that was found lately, never LOST; children stay what they are: it never gets old. pc 0:
+ * none. */
 struct mew_tree_memo {
-	struct mew_tree_key key;
+	uint64_t pc, rest; /* of the key */
 	uint32_t id;
 };
 
@@ -102,13 +102,15 @@ static inline uint32_t mew_tree_child_again(struct mew_tree *tree, struct mew_tr
 {
 	uint64_t of_pc = (k.pc + k.entry) * 0x9e3779b97f4a7c15u >> 32;
 	struct mew_tree_memo *memo = &memos[(of_pc + k.parent) % (1u << MEW_TREE_MEMO_BITS)];
+	uint64_t rest = k.parent | (uint64_t)k.flags << 32 | (uint64_t)k.entry << 48;
+	uint32_t id;
 
-	if (memo->id <= MEW_TREE_LOST || memo->key.pc != k.pc || memo->key.parent != k.parent ||
-	    memo->key.flags != k.flags || memo->key.entry != k.entry) {
-		memo->key = k;
-		memo->id = mew_tree_child(tree, &k);
-	}
-	return memo->id;
+	if (memo->pc == k.pc && memo->rest == rest)
+		return memo->id;
+	id = mew_tree_child(tree, &k);
+	if (id != MEW_TREE_LOST)
+		*memo = (struct mew_tree_memo){k.pc, rest, id};
+	return id;
 }
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "fuzz.h"
 #include "unwind/table.h"
+#include "unwind/recall.h"
 #include "unwind/trail.h"
 #include "unwind/walk.h"
 
@@ -195,7 +196,18 @@ static void check_same(const struct mew_walk_result *a, const struct mew_walk_re
 	FUZZ_CHECK(!memcmp(a->exact, b->exact, (a->n_frames + 63) / 64 * sizeof(a->exact[0])));
 }
 
-/* Walks by the trail, while words of the stack change: what it says is what mew_walk() finds. */
+/* Of the frames, and how they end. */
+static uint32_t hash_of(const struct mew_walk_result *w)
+{
+	uint64_t h = (uint64_t)w->end + w->n_frames;
+
+	for (uint32_t i = 0; i < w->n_frames; i++)
+		h = (h ^ w->pcs[i]) * 0x9e3779b97f4a7c15u;
+	return (uint32_t)(h >> 32);
+}
+
+/* Walks by the trail and by what is recalled, while words of the stack change: what it says is what
+ * mew_walk() finds. */
 static void follow_trail(const uint8_t *data, size_t size, size_t space,
 			 const struct mew_walk_start *from, const struct mew_walk_stack *stack,
 			 const struct mew_walk_root *root)
@@ -203,24 +215,29 @@ static void follow_trail(const uint8_t *data, size_t size, size_t space,
 	static struct mew_walk_result whole;
 	static struct mew_walk_cache cache;
 	static struct mew_trail trail;
+	static struct mew_recall recall;
 	struct mew_walk_start start = {
 		.pc = from->pc, .sp = from->sp, .fp = from->fp, .pc_is_return = 1};
 	struct fuzz_input in = {data, size};
 	size_t n = (size_t)(stack->hi - stack->lo) / 8;
-	uint32_t i;
+	uint32_t i, tag;
 	int round;
 
+	mew_recall_forget(&recall, 0, root);
 	trail.n_frames = trail.n_tagged = trail.n_failed = trail.n_skip = 0;
 	trail.generation = 0;
 	for (round = 0; round < 6; round++) {
 		mew_walk(table, space, &start, stack, root, NULL, &whole);
+		if (mew_recall_find(&recall, table, &start, stack, root, 0, &tag))
+			FUZZ_CHECK(tag == hash_of(&whole));
 		if (mew_trail_walk(&trail, table, space, &start, stack, root, &cache)) {
 			FUZZ_CHECK(whole.end == MEW_WALK_ROOT || whole.end == MEW_WALK_OUTERMOST ||
 				   whole.end == MEW_WALK_ZERO);
 			FUZZ_CHECK(trail.n_frames == whole.n_frames);
 			for (i = 0; i < whole.n_frames; i++)
-				FUZZ_CHECK(trail.frames[i].pc == whole.pcs[whole.n_frames - 1 - i]);
+				FUZZ_CHECK(trail.frames[whole.n_frames - i].pc == whole.pcs[i]);
 			trail.n_tagged = trail.n_frames;
+			mew_recall_keep(&recall, &trail, &start, stack, 0, hash_of(&whole));
 		}
 		if (n) {
 			uint64_t word = take_word(&in);

@@ -54,7 +54,8 @@ for cc in $compilers; do
 			"$MEW_SRCDIR"/src/channel/forkmark.c \
 			"$MEW_SRCDIR"/src/channel/iterations.c \
 			"$MEW_SRCDIR"/src/channel/message.c "$MEW_SRCDIR"/src/unwind/evaluate.c \
-			"$MEW_SRCDIR"/src/unwind/table.c "$MEW_SRCDIR"/src/unwind/trail.c \
+			"$MEW_SRCDIR"/src/unwind/recall.c "$MEW_SRCDIR"/src/unwind/table.c \
+			"$MEW_SRCDIR"/src/unwind/trail.c \
 			"$MEW_SRCDIR"/src/unwind/walk.c ||
 			broken "cannot build the hook by $cc"
 		ln -sf "$mew_dir/other.so" "$hook_link"

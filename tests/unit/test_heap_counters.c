@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "heap/counters.h"
+#include "heap/charge.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static int stop(void **state)
 
 static void allocate(struct fixture *f, uint32_t node, uint64_t addr, uint64_t bytes)
 {
-	mew_counters_allocate(&f->c, &f->t, node, addr, bytes);
+	mew_counters_resize(&f->c, &f->t, NULL, node, addr, bytes);
 }
 
 static void release(struct fixture *f, uint64_t addr)
@@ -197,10 +197,10 @@ static void a_block_freed_by_another_thread_is_not_temporary(void **state)
 	struct fixture *f = *state;
 
 	mew_counters_open(&f->c);
-	mew_counters_allocate(&f->c, &f->t, A, 0x10, 1);
+	mew_counters_resize(&f->c, &f->t, NULL, A, 0x10, 1);
 	mew_counters_free(&f->c, &f->u, 0x10, 1);
 	/* The address again, by the other thread: not the block that t allocated last. */
-	mew_counters_allocate(&f->c, &f->u, A, 0x10, 1);
+	mew_counters_resize(&f->c, &f->u, NULL, A, 0x10, 1);
 	mew_counters_free(&f->c, &f->t, 0x10, 1);
 	assert_int_equal(sum(f).frees, 2);
 	assert_int_equal(sum(f).temporary, 0);

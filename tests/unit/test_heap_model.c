@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "heap/counters.h"
+#include "heap/charge.h"
 #include "heap/tree.h"
 #include "unit.h"
 
@@ -68,7 +68,7 @@ static void allocate(struct worker *w, uint64_t addr, uint64_t stack, uint64_t b
 	uint32_t leaf = leaf_of(w, stack);
 
 	mew_counters_enter(&counters, addr, 1);
-	mew_counters_allocate(&counters, &w->t, leaf, addr, bytes);
+	mew_counters_resize(&counters, &w->t, NULL, leaf, addr, bytes);
 	mew_counters_leave(&counters, addr);
 	w->allocations[stack]++;
 	w->allocated[stack] += bytes;
