@@ -154,7 +154,7 @@ static void choose_pause_mode(struct cpu_case *k, const struct mew_msg_round *m)
 /* A sampled round has ended. */
 static int take_round(struct cpu_case *k, const struct mew_msg_round *m, struct mew_error *error)
 {
-	const struct mew_drain_count *total = &k->drain.total;
+	const struct mew_count *total = &k->drain.total;
 	struct mew_drain_round round = {k->period, k->tick_ns, (enum mew_pause_mode)m->pause_mode};
 	int err = mew_drain_end(&k->drain, &round, &k->account, error);
 

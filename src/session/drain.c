@@ -51,39 +51,6 @@ void mew_drain_done(struct mew_drain *d)
 	memset(d, 0, sizeof *d);
 }
 
-static int read_count(const struct perf_event_attr *attr, int fd, struct mew_drain_count *ret)
-{
-	uint64_t v[8] = {0};
-	size_t n = 1;
-	ssize_t got;
-
-	got = read(fd, v, sizeof v);
-	*ret = (struct mew_drain_count){.count = v[0]};
-	if (attr->read_format & PERF_FORMAT_TOTAL_TIME_ENABLED)
-		ret->enabled_ns = v[n++];
-	if (attr->read_format & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		ret->running_ns = v[n++];
-	n += !!(attr->read_format & PERF_FORMAT_ID);
-	if (attr->read_format & PERF_FORMAT_LOST)
-		ret->n_lost = v[n];
-	if (got < (ssize_t)(n * sizeof *v))
-		return got < 0 ? -errno : -EIO;
-	return 0;
-}
-
-/* Read again: what came since the last reading. */
-static int count_since(const struct perf_event_attr *attr, int fd,
-		       const struct mew_drain_count *last, struct mew_drain_count *ret)
-{
-	int err = read_count(attr, fd, ret);
-
-	ret->count -= last->count;
-	ret->enabled_ns -= last->enabled_ns;
-	ret->running_ns -= last->running_ns;
-	ret->n_lost -= last->n_lost;
-	return err;
-}
-
 /* What the target says of a thread, checked. */
 static int check_thread(const struct mew_drain *d, const struct mew_msg_thread *m, unsigned n_fds,
 			struct mew_error *error)
@@ -136,7 +103,7 @@ static struct mew_drain_thread *reopened(struct mew_drain *d, const struct mew_m
 		if (t->tid != m->tid || t->kind != m->kind)
 			continue;
 		close_thread(t);
-		t->read = t->clock_read = (struct mew_drain_count){0};
+		t->read = t->clock_read = (struct mew_count){0};
 		t->out_since_ns = 0;
 		return t;
 	}
@@ -453,9 +420,9 @@ int mew_drain_begin(struct mew_drain *d, int sampling, struct mew_error *error)
 
 		t->ticks = t->off_ns = t->off_paused_ns = t->lost = 0;
 		mew_ring_reset_fill(&t->samples);
-		err = read_count(&d->event->attr, t->fds[0], &t->read);
+		err = mew_count_read(&d->event->attr, t->fds[0], &t->read);
 		if (!err && t->n_fds > 2)
-			err = read_count(&d->event->clock, t->fds[2], &t->clock_read);
+			err = mew_count_read(&d->event->clock, t->fds[2], &t->clock_read);
 		if (err)
 			return mew_error_errno(error, err, "cannot read an event's count");
 	}
@@ -485,8 +452,7 @@ static double loop_s(const struct mew_window_thread *w)
 
 /* The CPU time that a sample of the round stands for: whole periods only give one. The time that
  * the event was enabled is that of its thread on the CPU, without the pauses that switch it off. */
-static double weight_of(const struct mew_drain *d, const struct mew_drain_count *event,
-			uint64_t period)
+static double weight_of(const struct mew_drain *d, const struct mew_count *event, uint64_t period)
 {
 	int is_clock = d->event->kind == MEW_EVENT_CLOCK;
 	double cpu_ns = (double)(is_clock ? event->count : event->enabled_ns);
@@ -495,14 +461,6 @@ static double weight_of(const struct mew_drain *d, const struct mew_drain_count 
 	if (expected)
 		return cpu_ns / (double)expected / 1e9;
 	return (is_clock ? (double)period : cpu_ns) / 1e9;
-}
-
-static void add_count(struct mew_drain_count *sum, const struct mew_drain_count *part)
-{
-	sum->count += part->count;
-	sum->enabled_ns += part->enabled_ns;
-	sum->running_ns += part->running_ns;
-	sum->n_lost += part->n_lost;
 }
 
 /* What of the clock's count was in the loop, outside pauses. */
@@ -521,18 +479,18 @@ static int end_thread(struct mew_drain *d, struct mew_drain_thread *t,
 		      const struct mew_drain_round *of, struct mew_account *a)
 {
 	const struct mew_window_thread *w = &d->window->threads[t->slot];
-	struct mew_drain_count event, clock;
+	struct mew_count event, clock;
 	struct mew_account_round round;
 	uint64_t ticks_lost;
 	int err;
 
-	err = count_since(&d->event->attr, t->fds[0], &t->read, &event);
+	err = mew_count_since(&d->event->attr, t->fds[0], &t->read, &event);
 	clock = event;
 	if (!err && t->n_fds > 2)
-		err = count_since(&d->event->clock, t->fds[2], &t->clock_read, &clock);
+		err = mew_count_since(&d->event->clock, t->fds[2], &t->clock_read, &clock);
 	if (err)
 		return err;
-	add_count(&d->total, &event);
+	mew_count_add(&d->total, &event);
 	t->interrupts = event.count / of->period;
 	d->expected += t->interrupts;
 	t->lost += really_lost(d, t, event.n_lost, of->pause_mode == MEW_PAUSE_OUTPUT);
@@ -579,6 +537,6 @@ void mew_drain_forget(struct mew_drain *d)
 	mew_breaks_done(&d->breaks);
 	d->losses = kept;
 	d->samples = 0;
-	d->total = (struct mew_drain_count){0};
+	d->total = (struct mew_count){0};
 	d->delivered = d->expected = 0;
 }

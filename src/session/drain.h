@@ -19,13 +19,9 @@
 #include "profile/account.h"
 #include "session/breaks.h"
 #include "session/collect.h"
+#include "session/count.h"
 #include "unwind/modules.h"
 #include "unwind/walk.h"
-
-/* What read() of an event says; sums, or differences of two readings. */
-struct mew_drain_count {
-	uint64_t count, enabled_ns, running_ns, n_lost;
-};
 
 struct mew_drain_thread {
 	int tid;
@@ -33,9 +29,9 @@ struct mew_drain_thread {
 	uint32_t slot; /* of the window; pool threads go by slot 0 */
 	int fds[3];
 	unsigned n_fds;
-	struct mew_ring samples, notes, clock;   /* as the attrs; clock only with a companion */
-	struct mew_drain_count read, clock_read; /* as last read */
-	uint64_t out_since_ns;                   /* off the CPU since; 0: on it */
+	struct mew_ring samples, notes, clock; /* as the attrs; clock only with a companion */
+	struct mew_count read, clock_read;     /* as last read */
+	uint64_t out_since_ns;                 /* off the CPU since; 0: on it */
 	/* the open round */
 	uint64_t ticks, off_ns, off_paused_ns, lost;
 	uint64_t interrupts; /* ticks with and without a record; known once the round is closed */
@@ -75,7 +71,7 @@ struct mew_drain {
 	struct mew_breaks breaks;
 	struct mew_drain_losses losses;
 	/* of the sampling event, in all threads and sampled rounds */
-	struct mew_drain_count total;
+	struct mew_count total;
 	uint64_t delivered, expected; /* its samples, in pauses too, and how many its count makes */
 	int sampling;                 /* the present round is SAMPLED */
 	uint64_t samples;             /* collected since the start or the last forget */
