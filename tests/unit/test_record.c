@@ -327,11 +327,11 @@ static void sample_in_the_kernel_has_its_pc_when_it_has_no_frames(void **state)
 		free(h);
 	}
 	/* Of another mode there are none. */
-	h = make_chain(&m, PERF_RECORD_MISC_USER, 0x401000, 0, NULL, 0);
+	h = make_chain(&m, PERF_RECORD_MISC_USER, 0x401000, 0, empty, 0);
 	assert_int_equal(mew_record_decode(&chained, h, &r), 0);
 	assert_int_equal(r.n_kernel_pcs, 0);
 	free(h);
-	h = make_chain(&m, PERF_RECORD_MISC_HYPERVISOR, IN_KERNEL, 0, NULL, 0);
+	h = make_chain(&m, PERF_RECORD_MISC_HYPERVISOR, IN_KERNEL, 0, empty, 0);
 	assert_int_equal(mew_record_decode(&chained, h, &r), 0);
 	assert_int_equal(r.n_kernel_pcs, 0);
 	free(h);
