@@ -346,6 +346,18 @@ static uint32_t largest(const struct mew_session *s, const double *sums)
 	return best;
 }
 
+/* The function with most samples, in sums that are all 0. */
+static uint32_t most_sampled(const struct mew_session *s, const struct mew_pcase *c, double *sums)
+{
+	for (size_t i = 0; i < c->n_values; i++) {
+		const struct mew_pvalue *v = &c->values[i];
+
+		if (v->stack)
+			sums[s->stacks[v->stack].function] += (double)v->samples;
+	}
+	return largest(s, sums);
+}
+
 static int summarise_cpu(struct mew_session *s, struct mew_pcase *c, double *sums)
 {
 	const char *top = mew_session_text(s, "<no samples>");
@@ -363,10 +375,12 @@ static int summarise_cpu(struct mew_session *s, struct mew_pcase *c, double *sum
 			sums[s->stacks[v->stack].function] += v->weight_s;
 	}
 	best = largest(s, sums);
-	if (best != MEW_NO_FUNCTION) {
-		top = described(s, best);
+	if (best != MEW_NO_FUNCTION)
 		self = sums[best];
-	}
+	else /* occurrences in a time too short to be told have no weight */
+		best = most_sampled(s, c, sums);
+	if (best != MEW_NO_FUNCTION)
+		top = described(s, best);
 	if (!top)
 		return -ENOMEM;
 	c->cpu.top_function = top;

@@ -135,6 +135,22 @@ static void a_case_without_samples_says_so(void **state)
 	mew_session_free(s);
 }
 
+/* Occurrences share the user time, which may be too short for the clock. */
+static void samples_without_weight_tell_the_top_function(void **state)
+{
+	struct mew_session *s = mew_session_new(MEW_SESSION_CPU);
+	struct mew_pcase *c = mew_session_case(s, "k", "");
+
+	(void)state;
+	mew_case_value(s, c, mew_session_stack(s, 0, function(s, "few", 1), 1, 0), 1)->samples = 2;
+	mew_case_value(s, c, mew_session_stack(s, 0, function(s, "many", 2), 2, 0), 1)->samples = 3;
+	assert_int_equal(mew_case_summarise(s, c), 0);
+	assert_string_equal(c->cpu.top_function, "many (a.c:2)");
+	assert_near(c->cpu.top_self_s, 0, 0);
+	assert_true(isnan(c->cpu.top_share));
+	mew_session_free(s);
+}
+
 static void the_top_allocator_is_who_answers_for_the_bytes(void **state)
 {
 	struct mew_session *s = mew_session_new(MEW_SESSION_HEAP);
@@ -255,6 +271,7 @@ int main(void)
 		cmocka_unit_test(self_time_is_summed_over_call_sites_by_weight),
 		cmocka_unit_test(equal_functions_are_told_apart_by_name),
 		cmocka_unit_test(a_case_without_samples_says_so),
+		cmocka_unit_test(samples_without_weight_tell_the_top_function),
 		cmocka_unit_test(the_top_allocator_is_who_answers_for_the_bytes),
 		cmocka_unit_test(a_function_is_described_by_what_is_known),
 		cmocka_unit_test(the_interval_of_a_share_does_not_vanish_at_its_ends),
