@@ -11,6 +11,18 @@ static const char *const entry_names[] = {
 #undef MEW_HOOK
 };
 
+/* What has one of its own says so by a constant, or by its parameter. */
+#define DEFAULT_ALIGNMENT 16
+
+enum { alignment = DEFAULT_ALIGNMENT + 1 };
+
+static const uint8_t are_aligned[] = {
+#define MEW_HOOK(name, returns, parameters, arguments, kind, bytes, aligned)                       \
+	(aligned) > DEFAULT_ALIGNMENT,
+#include "channel/hooks.def"
+#undef MEW_HOOK
+};
+
 struct name {
 	const char *text;
 	uint8_t role;
@@ -30,6 +42,11 @@ static const struct name names[] = {
 const char *mew_entry_name(uint32_t index)
 {
 	return index < MEW_N_ENTRIES ? entry_names[index] : "?";
+}
+
+int mew_entry_is_aligned(uint32_t index)
+{
+	return index < MEW_N_ENTRIES && are_aligned[index];
 }
 
 enum mew_entry_role mew_entry_role(const char *name)

@@ -25,6 +25,9 @@ enum mew_entry_role {
 /* The entry point's name, "?" for an index that is none (it comes from another process). Static. */
 const char *mew_entry_name(uint32_t index);
 
+/* Whether it is asked for an alignment, so that much may lie between its blocks. */
+int mew_entry_is_aligned(uint32_t index);
+
 /* The role of a function by its demangled name, with or without arguments; NULL has none. */
 enum mew_entry_role mew_entry_role(const char *name);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "channel/entry.h"
+#include "channel/entry.h"
 #include "channel/message.h"
 #include "session/collect.h"
 #include "session/hook.h"
@@ -18,9 +19,10 @@
 /* Of address space in both processes; the file is sparse. 16 bytes a rule: 16 million rules. */
 #define TABLE_BYTES (256u << 20)
 
-/* What malloc may take beside what it is asked for: of a block, to begin with, and of a thread, by
- * huge pages. */
+/* What malloc may take beside what it is asked for: of a block, of an aligned one (its page, and
+ * those of what is before and behind it), to begin with, and of a thread, by huge pages. */
 #define BLOCK_BYTES 64
+#define ALIGNED_BYTES (3u * 4096)
 #define SPARE_BYTES (4u << 20)
 #define THREAD_BYTES (2u << 20)
 
@@ -118,16 +120,31 @@ void mew_hook_look(struct mew_hook *h)
 
 void mew_hook_weigh_first(struct mew_hook *h)
 {
-	if (h->smaps_fd >= 0 && mew_smaps_read(h->smaps_fd, &h->base_bytes))
+	struct mew_smaps now = {0};
+
+	if (h->smaps_fd >= 0 && mew_smaps_read(h->smaps_fd, &now))
 		close_fd(&h->smaps_fd);
+	h->base_bytes = now.given_bytes;
 }
 
 void mew_hook_weigh(struct mew_hook *h)
 {
-	uint64_t bytes;
+	struct mew_smaps now;
 
-	if (h->smaps_fd >= 0 && !mew_smaps_read(h->smaps_fd, &bytes) && bytes > h->most_bytes)
-		h->most_bytes = bytes;
+	if (h->smaps_fd >= 0 && !mew_smaps_read(h->smaps_fd, &now) &&
+	    now.touched_bytes > h->most_bytes)
+		h->most_bytes = now.touched_bytes;
+}
+
+static uint64_t n_aligned(const struct mew_segment *s)
+{
+	uint32_t n_nodes = __atomic_load_n(&s->n_nodes, __ATOMIC_ACQUIRE);
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < n_nodes && i < MEW_SEGMENT_NODES; i++)
+		if (mew_entry_is_aligned(s->nodes[i].entry))
+			n += s->nodes[i].allocations;
+	return n;
 }
 
 uint64_t mew_hook_unseen(const struct mew_hook *h)
@@ -135,7 +152,8 @@ uint64_t mew_hook_unseen(const struct mew_hook *h)
 	const struct mew_segment *s = h->segment.at;
 	struct mew_segment_sum sum = mew_segment_sum(s);
 	uint64_t known = h->base_bytes + s->own_bytes + sum.bytes + sum.bytes / 4 +
-			 sum.allocations * BLOCK_BYTES + SPARE_BYTES + s->n_threads * THREAD_BYTES;
+			 sum.allocations * BLOCK_BYTES + n_aligned(s) * ALIGNED_BYTES +
+			 SPARE_BYTES + s->n_threads * THREAD_BYTES;
 
 	/* What malloc has given may have been touched already when it is counted: a realloc copies.
 	 * So it is held against all that was counted up to the end. */

@@ -25,8 +25,8 @@ struct mew_hook {
 	struct mew_executable executable; /* what its file says, when is_known */
 	int is_known;
 	int smaps_fd;                    /* -1: none */
-	uint64_t base_bytes, most_bytes; /* of anonymous memory: when that was read first, and at
-					    most since */
+	uint64_t base_bytes, most_bytes; /* of anonymous memory: given when that was read first,
+					    and touched at most since */
 	char *warning; /* first table that could not be made, or NULL; malloc'ed */
 };
 

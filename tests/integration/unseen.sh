@@ -60,7 +60,13 @@ static void *deep(void *arg)
 #ifdef BENCH
 MEW_BENCHMARK(grows, state)
 {
+#ifdef RESERVE
+	block = malloc(20000000);
+#endif
 	MEW_LOOP(state) {
+#ifdef RESERVE
+		memset(block, 1, 20000000);
+#endif
 		free(malloc(1));
 #ifdef PAUSE
 		MEW_PAUSE(state)
@@ -71,7 +77,7 @@ MEW_BENCHMARK(grows, state)
 }
 MEW_MAIN();
 #else
-/* grows [small]: by what malloc does not give, and is no allocator's. */
+/* grows [small | aligned]: by what malloc does not give, and is no allocator's; by a page a block. */
 int main(int argc, char **argv)
 {
 	pthread_attr_t attributes;
@@ -79,6 +85,13 @@ int main(int argc, char **argv)
 
 	if (argc == 1) {
 		grow();
+		return 0;
+	}
+	if (!strcmp(argv[1], "aligned")) {
+		for (int i = 0; i < 5000; i++) {
+			block = aligned_alloc(4096, 64);
+			memset(block, 1, 64);
+		}
 		return 0;
 	}
 	memset(zeroed, 1, sizeof zeroed);
@@ -139,8 +152,11 @@ build grows grows.c -DBENCH -DPAUSE
 seen "as much by malloc in a pause" ./grows
 build grows grows.c -DBENCH
 seen "in a loop" ./grows
+build grows grows.c -DBENCH -DRESERVE
+seen "reserved in the set-up, and touched in the loop" ./grows
 build plain/grows grows.c
 seen "as much by malloc" plain/grows
+seen "small blocks a page apart" plain/grows aligned
 
 for allocator in jemalloc tcmalloc_minimal mimalloc; do
 	so=$($CC -print-file-name=lib$allocator.so)

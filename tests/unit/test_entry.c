@@ -14,6 +14,31 @@ static void entry_names_follow_the_list(void **state)
 	assert_string_equal(mew_entry_name(UINT32_MAX), "?");
 }
 
+static void entries_that_are_asked_for_an_alignment_are_known(void **state)
+{
+	static const uint32_t aligned[] = {
+		MEW_ENTRY_posix_memalign,
+		MEW_ENTRY_aligned_alloc,
+		MEW_ENTRY_memalign,
+		MEW_ENTRY_valloc,
+		MEW_ENTRY_pvalloc,
+		MEW_ENTRY__ZnwmSt11align_val_t,
+		MEW_ENTRY__ZnwmSt11align_val_tRKSt9nothrow_t,
+		MEW_ENTRY__ZnamSt11align_val_t,
+		MEW_ENTRY__ZnamSt11align_val_tRKSt9nothrow_t,
+	};
+	size_t n = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < MEW_N_ENTRIES; i++)
+		n += mew_entry_is_aligned(i) != 0;
+	assert_int_equal(n, sizeof(aligned) / sizeof(aligned[0]));
+	for (size_t i = 0; i < n; i++)
+		assert_true(mew_entry_is_aligned(aligned[i]));
+	assert_false(mew_entry_is_aligned(MEW_N_ENTRIES));
+	assert_false(mew_entry_is_aligned(UINT32_MAX));
+}
+
 static void every_entry_point_is_the_allocator(void **state)
 {
 	(void)state;
@@ -66,6 +91,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(entry_names_follow_the_list),
+		cmocka_unit_test(entries_that_are_asked_for_an_alignment_are_known),
 		cmocka_unit_test(every_entry_point_is_the_allocator),
 		cmocka_unit_test(internals_of_the_allocator_are_known_with_their_suffixes),
 		cmocka_unit_test(wrappers_are_told_from_the_allocator),
