@@ -138,9 +138,9 @@ void mew_whole_close(struct mew_whole *w)
 		return;
 	for (size_t i = 0; i < w->n_rings; i++) {
 		mew_ring_close(&w->rings[i].ring);
-		for (unsigned step = 0; step < MEW_WHOLE_STEPS; step++)
-			if (w->rings[i].larger_fds[step] > 0)
-				close(w->rings[i].larger_fds[step]);
+		for (unsigned size = 0; size < MEW_WHOLE_SIZES; size++)
+			if (w->rings[i].size_fds[size] > 0)
+				close(w->rings[i].size_fds[size]);
 		close(w->rings[i].fd);
 	}
 	free(w->rings);
@@ -239,13 +239,15 @@ static int read_values(int fd, uint64_t values[4])
 }
 
 /* The sum over the events that take turns. */
-static int read_sampling(const struct mew_whole *w, const struct mew_whole_ring *r, uint64_t sum[4])
+static int read_sampling(const struct mew_whole_ring *r, uint64_t sum[4])
 {
 	uint64_t more[4];
 	int rc = read_values(r->fd, sum);
 
-	for (unsigned step = 0; step < w->step && !rc; step++) {
-		rc = read_values(r->larger_fds[step], more);
+	for (unsigned size = 0; size < MEW_WHOLE_SIZES && !rc; size++) {
+		if (r->size_fds[size] <= 0)
+			continue;
+		rc = read_values(r->size_fds[size], more);
 		for (unsigned i = 0; i < 4 && !rc; i++)
 			sum[i] += more[i];
 	}
@@ -258,7 +260,7 @@ int mew_whole_read(const struct mew_whole *w, struct mew_whole_count *ret)
 	uint64_t sampling[4], dummy[4];
 
 	for (size_t i = 0; i + 1 < w->n_rings; i += 2) {
-		int rc = read_sampling(w, &w->rings[i], sampling);
+		int rc = read_sampling(&w->rings[i], sampling);
 
 		if (!rc)
 			rc = read_values(w->rings[i + 1].fd, dummy);

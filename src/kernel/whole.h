@@ -16,13 +16,15 @@
 #include "kernel/record.h"
 #include "kernel/ring.h"
 
-#define MEW_WHOLE_STEPS 2
+/* Of the stack's copy, ascending; FIRST is the one that the events are opened with. */
+#define MEW_WHOLE_SIZES 4
+#define MEW_WHOLE_FIRST 1
 
 /* A ring, with its next record as far as it is known. */
 struct mew_whole_ring {
 	int fd, cpu;
-	int larger_fds[MEW_WHOLE_STEPS]; /* of larger.h: more events that write here; 0: none */
-	int on_fd;                       /* of fd and these, the one that is on; borrowed */
+	int size_fds[MEW_WHOLE_SIZES]; /* of resize.h: more events that write here; 0: none */
+	int on_fd;                     /* of fd and these, the one that is on; borrowed */
 	struct mew_ring ring;
 	const struct perf_event_attr *attr; /* of the mew_whole */
 	struct mew_record record;
@@ -35,8 +37,8 @@ struct mew_whole {
 	struct perf_event_attr dummy; /* inherited too, and without SWITCH records */
 	struct mew_whole_ring *rings; /* of each CPU: the sampling event's, then the dummy's */
 	size_t n_rings;
-	unsigned n_steps, step; /* of larger.h: those that there are, and that were taken */
-	uint32_t step_bytes[MEW_WHOLE_STEPS]; /* of the stack */
+	uint32_t sizes[MEW_WHOLE_SIZES]; /* of resize.h; 0: there is none */
+	unsigned size;                   /* the one that is on */
 	uint64_t n_bad; /* rings that were cut short, and records that could not be decoded */
 };
 
@@ -77,7 +79,7 @@ int mew_whole_fd(const struct mew_whole *w, size_t i);
 typedef int (*mew_whole_fn)(void *arg, const struct mew_record *record);
 int mew_whole_drain(struct mew_whole *w, int final, mew_whole_fn fn, void *arg);
 
-/* The sampling event's totals, those of its larger copies included. 0, -errno. */
+/* The sampling event's totals, those of its other sizes included. 0, -errno. */
 int mew_whole_read(const struct mew_whole *w, struct mew_whole_count *ret);
 
 /* count as it would be had the event been on a counter all the time it was enabled (99 % of it is

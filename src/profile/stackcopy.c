@@ -17,6 +17,12 @@ int mew_stackcopy_cuts(uint64_t samples, uint64_t cut)
 	return (double)cut > CUT_SHARE * (double)samples;
 }
 
+int mew_stackcopy_shrinks(uint64_t samples, uint64_t ended, uint64_t need_bytes,
+			  uint32_t small_bytes)
+{
+	return ended > samples / 2 && need_bytes <= small_bytes / 2;
+}
+
 /* A quarter more than was seen. 0: no size that is worth a change. */
 static uint32_t fitting(const struct mew_stackcopy *s, uint64_t need)
 {

@@ -20,6 +20,14 @@ struct mew_stackcopy {
 /* Of so many samples, too many have a longer stack than was copied. */
 int mew_stackcopy_cuts(uint64_t samples, uint64_t cut);
 
+/*
+ * Of so many samples, all whole, that needed need_bytes at most, `ended` got less than was asked
+ * for, since the stack ended there: the kernel has a fault then, dearer than all that is copied.
+ * Would a copy of small_bytes, that does not get that far, serve, with as much to spare again?
+ */
+int mew_stackcopy_shrinks(uint64_t samples, uint64_t ended, uint64_t need_bytes,
+			  uint32_t small_bytes);
+
 void mew_stackcopy_init(struct mew_stackcopy *s, uint32_t bytes, int exact);
 
 /*

@@ -11,27 +11,21 @@
 #include <time.h>
 
 #include "base/map.h"
-#include "kernel/larger.h"
 #include "kernel/rate.h"
 #include "kernel/record.h"
+#include "kernel/resize.h"
 #include "kernel/whole.h"
 #include "profile/account.h"
-#include "profile/stackcopy.h"
 #include "profile/verdict.h"
 #include "session/breaks.h"
 #include "session/collect.h"
+#include "session/copies.h"
 #include "session/cpu.h"
 #include "session/image.h"
 #include "session/place.h"
 #include "session/sample.h"
 #include "session/weigh.h"
 #include "unwind/walk.h"
-
-/* Until so many stacks of a size were seen, it is looked often whether they are cut: what comes in
- * between is of no use. */
-#define TRIAL_STACKS 1000
-#define TRIAL_MS 10
-#define WAIT_MS 100
 
 struct whole_case {
 	struct mew_event *event;
@@ -50,10 +44,9 @@ struct whole_case {
 	int hung_up, multiplexed, silent; /* silent: the event counted nothing */
 	uint64_t samples, lost, bad, throttled, no_image;
 	struct mew_breaks breaks;
-	int exact;                   /* the user chose the stack copy's size */
-	uint32_t copy_bytes, before; /* that size, and the one before it; 0: none */
-	uint64_t n_copies, n_cut;    /* samples of this size, and those with a longer stack */
-	uint64_t n_misses;           /* of the caches of images before this one */
+	int exact; /* the user chose the stack copy's size */
+	struct mew_copies copies;
+	uint64_t n_misses; /* of the caches of images before this one */
 	unsigned n_children;
 };
 
@@ -65,7 +58,7 @@ static int before_exec(void *arg, pid_t pid, struct mew_error *error)
 	k->pid = pid;
 	err = mew_whole_open(&k->kernel, k->event, pid, error);
 	if (!err && !k->exact)
-		mew_larger_open(&k->kernel, pid);
+		mew_resize_open(&k->kernel, pid);
 	return err;
 }
 
@@ -133,29 +126,6 @@ static int on_note(struct whole_case *k, const struct mew_record *r)
 	default:
 		return 0;
 	}
-}
-
-/* The samples of a size that was given up come for a while yet. */
-static void note_copy(struct whole_case *k, const struct mew_record *r)
-{
-	if (r->stack_asked <= k->before)
-		return;
-	k->n_copies++;
-	k->n_cut += k->walk.end == MEW_WALK_CUT && r->stack_bytes == r->stack_asked;
-}
-
-static void fit_copy(struct whole_case *k)
-{
-	uint32_t bytes;
-
-	if (!mew_stackcopy_cuts(k->n_copies, k->n_cut))
-		return;
-	bytes = mew_larger_step(&k->kernel);
-	if (!bytes)
-		return;
-	k->before = k->copy_bytes;
-	k->copy_bytes = bytes;
-	k->n_copies = k->n_cut = 0;
 }
 
 /* The node of the stack that was walked last. UINT32_MAX without memory. */
@@ -237,8 +207,8 @@ static int on_sample(struct whole_case *k, const struct mew_record *r)
 		 &k->cache, &k->walk);
 	if (in_exec(k, r))
 		return count_sample(k, mew_sample_kernel(&k->collect, 0, r), 1);
-	note_copy(k, r);
 	whole = k->walk.end == MEW_WALK_OUTERMOST || k->walk.end == MEW_WALK_ZERO;
+	mew_copies_note(&k->copies, r, &k->walk, whole);
 	if (mew_sample_breaks(&k->breaks, image->modules, r, &k->walk, !whole))
 		return -ENOMEM;
 	node = stack_of(k, image, r->time_ns, whole ? MEW_COLLECT_WHOLE : MEW_COLLECT_BROKEN);
@@ -288,8 +258,7 @@ static int on_wait(void *arg)
 {
 	const struct whole_case *k = arg;
 
-	return k->n_copies < TRIAL_STACKS && k->kernel.step < k->kernel.n_steps ? TRIAL_MS
-										: WAIT_MS;
+	return mew_copies_wait_ms(&k->copies, &k->kernel);
 }
 
 static int on_ready(void *arg, const struct pollfd *fds, size_t n, struct mew_error *error)
@@ -301,7 +270,7 @@ static int on_ready(void *arg, const struct pollfd *fds, size_t n, struct mew_er
 		k->hung_up |= fds[i].revents & POLLHUP;
 	err = drain(k, 0, error);
 	if (!err)
-		fit_copy(k);
+		mew_copies_fit(&k->copies, &k->kernel);
 	return err;
 }
 
@@ -349,14 +318,6 @@ static int account(struct whole_case *k, const struct mew_outcome *out, struct m
 	return 0;
 }
 
-/* The size that the hint is a multiple of; 0: no other size would help. */
-static uint32_t too_small(const struct whole_case *k)
-{
-	if (!k->breaks.n[MEW_WALK_CUT])
-		return 0;
-	return k->before && !mew_stackcopy_cuts(k->n_copies, k->n_cut) ? k->before : k->copy_bytes;
-}
-
 static int judge(struct whole_case *k, struct mew_session *s, struct mew_pcase *c)
 {
 	struct mew_verdict_cpu facts = {
@@ -365,7 +326,7 @@ static int judge(struct whole_case *k, struct mew_session *s, struct mew_pcase *
 		.broken = k->breaks.n_broken,
 		.n_threads = 1,
 		.whole_program = 1,
-		.stack_bytes = too_small(k),
+		.stack_bytes = mew_copies_too_small(&k->copies),
 	};
 	uint64_t bad = k->bad + k->kernel.n_bad;
 	char doubt[192] = "", note[128] = "";
@@ -466,7 +427,7 @@ int mew_cpu_run_whole(struct mew_run *r, struct mew_cpu_engine *e, struct mew_pc
 				? (uint64_t)(e->start_s * 1e9)
 				: mew_rate_period(k->event->rate_hz, e->start_s);
 	k->exact = r->o->stack_bytes != 0;
-	k->copy_bytes = k->event->attr.sample_stack_user;
+	mew_copies_init(&k->copies, k->event->attr.sample_stack_user);
 	mew_map_init(&k->alive);
 	mew_map_init(&k->execs);
 	mew_images_init(&k->images);

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The stack copy of a whole program grows when stacks are deeper: in all threads and children, those
-# that are alive and those to come, with no time lost between the two sizes.
+# that are alive and those to come, with no time lost between the two sizes. It shrinks before that
+# where they end soon.
 
 # shellcheck source=tests/integration/lib.sh
 . "$MEW_SRCDIR/tests/integration/lib.sh"
@@ -9,6 +10,7 @@
 . "$MEW_SRCDIR/tests/integration/csv.sh"
 
 need sqlite3
+empty= # a command
 deep=$MEW_BUILDDIR/tests/fixtures/deep
 
 # profile WORD...: options, `--`, and the words after the program.
@@ -22,7 +24,7 @@ profile()
 	shift
 	rm -f x.db
 	# shellcheck disable=SC2086 # words
-	run 0 "$MEW_PERF" cpu -v -e cpu-clock:u --interval 1ms -d x.db -o x.csv $options "$deep" "$@"
+	run 0 $empty "$MEW_PERF" cpu -v -e cpu-clock:u --interval 1ms -d x.db -o x.csv $options "$deep" "$@"
 	samples=$(cell x.csv deep sample_count)
 	truncated=$(cell x.csv deep truncated)
 }
@@ -47,6 +49,26 @@ profile -- frames 5 1.5
 holds "frames of more than 8 KiB: two steps, few are cut" "0 < $truncated <= 0.5 * $samples"
 n=$(sed -n 's/.* took \([0-9]*\) bytes of stack$/\1/p' err)
 holds "what a whole one needs was copied" "45000 <= ${n:-0} <= 65528"
+
+# Of stacks that need little 2 KiB are copied, where 8 would reach past the end of the stack: it lies
+# below the environment. What is deeper later is cut until that is seen, and told.
+empty='env -i LC_ALL=C'
+profile --interval 250us --stack-size 8192 -- recursion 50 0.6 late
+[ "$truncated" -eq 0 ] || fail "50 small frames are more than 8192 bytes" x.csv err
+exact=$samples
+profile --interval 250us -- recursion 50 0.6 late
+holds "deep late: few are cut" "0 < $truncated <= 0.2 * $samples"
+holds "deep late: no sample is missing" "abs($samples - $exact) <= 0.1 * $exact"
+n=$(sed -n 's/.* took \([0-9]*\) bytes of stack$/\1/p' err)
+holds "deep late: whole ones need more than 2 KiB" "2048 < ${n:-0} <= 8192"
+if grep -q "$truncated stacks broken" x.csv; then
+	[ "$(cell x.csv deep lost)" -gt 0 ] || grep -q 'hint: .* --stack-size 8192 ' err ||
+		fail "deep late: no hint to begin with what was enough" err
+fi
+profile --interval 250us -- recursion 0 0.6 late
+# What it prints at its end takes more.
+holds "never deep: next to none is cut" "$truncated <= 0.001 * $samples"
+empty=
 
 # No copy is large enough for 10,000 frames: said, with no hint to a larger one.
 profile -- recursion 10000 0.4

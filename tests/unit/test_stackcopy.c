@@ -75,6 +75,16 @@ static void one_in_a_thousand_is_not_too_many(void **state)
 	assert_true(mew_stackcopy_cuts(1, 1));
 }
 
+static void a_copy_shrinks_where_stacks_end_in_it_and_need_little(void **state)
+{
+	(void)state;
+	assert_true(mew_stackcopy_shrinks(1000, 501, 1024, 2048));
+	assert_false(mew_stackcopy_shrinks(1000, 500, 1024, 2048));
+	assert_false(mew_stackcopy_shrinks(1000, 1000, 1025, 2048));
+	assert_false(mew_stackcopy_shrinks(1000, 1000, UINT64_MAX, 2048));
+	assert_false(mew_stackcopy_shrinks(0, 0, 0, 2048));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -83,6 +93,7 @@ int main(void)
 		cmocka_unit_test(what_the_largest_copy_cannot_hold_stays_cut),
 		cmocka_unit_test(a_need_near_the_largest_copy_is_not_fitted),
 		cmocka_unit_test(a_size_that_was_given_is_exact),
+		cmocka_unit_test(a_copy_shrinks_where_stacks_end_in_it_and_need_little),
 		cmocka_unit_test(one_in_a_thousand_is_not_too_many),
 	};
 
