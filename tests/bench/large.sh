@@ -113,7 +113,8 @@ done
 		FILE *out = argc > 2 ? fopen(argv[2], "w") : stdout;
 		if (!out)
 			return 1;
-		fprintf(out, "%.9f %.9f %u\n", now(CLOCK_MONOTONIC) - begin, now(CLOCK_REALTIME), x);
+		fprintf(out, "%.9f %.9f %.9f %u\n", now(CLOCK_MONOTONIC) - begin, now(CLOCK_REALTIME),
+			now(CLOCK_PROCESS_CPUTIME_ID), x);
 		return fclose(out) != 0;
 	}
 	END
