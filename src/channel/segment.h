@@ -147,7 +147,7 @@ _Static_assert(offsetof(struct mew_segment, shards) % 64 == 0 &&
 #define MEW_SEGMENT_BELOW (((uint64_t)1 << MEW_SEGMENT_EPOCH_SHIFT) - 1)
 
 /* The number of a peak from its low bits: the nearest to the one that the segment tells. */
-static inline uint64_t mew_segment_epoch(const struct mew_segment *s, uint32_t low)
+static inline uint64_t mew_segment_epoch(const struct mew_segment *s, uint64_t low)
 {
 	uint64_t told = __atomic_load_n(&s->epoch, __ATOMIC_RELAXED);
 	uint64_t ahead = (low - told) << MEW_SEGMENT_EPOCH_SHIFT;
@@ -159,7 +159,7 @@ static inline uint64_t mew_segment_epoch(const struct mew_segment *s, uint32_t l
 static inline int64_t mew_segment_at_peak(const struct mew_segment *s,
 					  const struct mew_segment_node *n)
 {
-	uint32_t low = (uint32_t)(s->below >> MEW_SEGMENT_EPOCH_SHIFT);
+	uint64_t low = s->below >> MEW_SEGMENT_EPOCH_SHIFT;
 
 	return n->epoch == mew_segment_epoch(s, low) ? n->peak_bytes : n->live_bytes;
 }

@@ -23,7 +23,8 @@ int mew_live_grow(struct mew_live *live, struct mew_live_shard *s)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->cap; i++)
 		if (s->entries[i].key)
-			*mew_live_place(&bigger, mew_live_addr(&s->entries[i])) = s->entries[i];
+			*mew_live_place(&bigger, mew_live_home(mew_live_addr(&s->entries[i]),
+							       bigger.cap)) = s->entries[i];
 	mew_pages_unmap(live->pages, s->entries, bytes_of(s->cap));
 	__atomic_store_n(&s->entries, bigger.entries, __ATOMIC_RELAXED);
 	__atomic_store_n(&s->cap, bigger.cap, __ATOMIC_RELAXED);

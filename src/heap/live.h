@@ -118,11 +118,11 @@ static inline unsigned mew_live_empty(const struct mew_live_entry *bucket)
 	       (unsigned)!bucket[2].key << 2 | (unsigned)!bucket[3].key << 3;
 }
 
-/* The entry of addr; NULL: there is none. *ret_bucket: where it ends. */
+/* The entry of addr, whose home is at `home`; NULL: there is none. *ret_bucket: where it ends. */
 static inline struct mew_live_entry *mew_live_find(const struct mew_live_shard *s, uint64_t addr,
-						   size_t *ret_bucket)
+						   size_t home, size_t *ret_bucket)
 {
-	size_t at = mew_live_home(addr, s->cap), n = 0;
+	size_t at = home, n = 0;
 	unsigned found = mew_live_match(s->entries + at, addr);
 
 	while (__builtin_expect(!found, 0) && *mew_live_passed(s, at) &&
@@ -145,10 +145,10 @@ static inline void mew_live_pass(const struct mew_live_shard *s, size_t from, si
 	}
 }
 
-/* A place for addr, which is not in the shard: there is room. */
-static inline struct mew_live_entry *mew_live_place(const struct mew_live_shard *s, uint64_t addr)
+/* A place for a block of that home, which is not in the shard: there is room. */
+static inline struct mew_live_entry *mew_live_place(const struct mew_live_shard *s, size_t home)
 {
-	size_t home = mew_live_home(addr, s->cap), at = home;
+	size_t at = home;
 	unsigned empty = mew_live_empty(s->entries + at);
 
 	while (__builtin_expect(!empty, 0)) {
@@ -171,7 +171,7 @@ static inline __attribute__((always_inline)) int mew_live_insert(struct mew_live
 {
 	struct mew_live_shard *s = mew_live_at(live, block->addr);
 	struct mew_live_entry *at;
-	size_t bucket;
+	size_t home, bucket;
 
 	if (block->addr & ~MEW_LIVE_ADDR_MAX || block->bytes > MEW_LIVE_BYTES_MAX)
 		return -ERANGE;
@@ -179,13 +179,14 @@ static inline __attribute__((always_inline)) int mew_live_insert(struct mew_live
 	 * they end. */
 	if (s->n >= s->cap / 2 && mew_live_grow(live, s) && s->n >= s->cap / 16 * 15)
 		return -ENOMEM;
-	at = s->n ? mew_live_find(s, block->addr, &bucket) : NULL;
+	home = mew_live_home(block->addr, s->cap);
+	at = s->n ? mew_live_find(s, block->addr, home, &bucket) : NULL;
 	if (at) {
 		mew_live_unpack(at, ret_old);
 		*at = mew_live_pack(block);
 		return 1;
 	}
-	*mew_live_place(s, block->addr) = mew_live_pack(block);
+	*mew_live_place(s, home) = mew_live_pack(block);
 	__atomic_store_n(&s->n, s->n + 1, __ATOMIC_RELAXED);
 	return 0;
 }
@@ -196,14 +197,17 @@ mew_live_remove(struct mew_live *live, uint64_t addr, struct mew_live_block *ret
 {
 	struct mew_live_shard *s = mew_live_at(live, addr);
 	struct mew_live_entry *at;
-	size_t bucket;
+	size_t home, bucket;
 
-	at = s->n && !(addr & ~MEW_LIVE_ADDR_MAX) ? mew_live_find(s, addr, &bucket) : NULL;
+	if (!s->n || addr & ~MEW_LIVE_ADDR_MAX)
+		return 0;
+	home = mew_live_home(addr, s->cap);
+	at = mew_live_find(s, addr, home, &bucket);
 	if (!at)
 		return 0;
 	mew_live_unpack(at, ret_block);
 	at->key = 0;
-	mew_live_pass(s, mew_live_home(addr, s->cap), bucket, -1);
+	mew_live_pass(s, home, bucket, -1);
 	__atomic_store_n(&s->n, s->n - 1, __ATOMIC_RELAXED);
 	return 1;
 }

@@ -16,7 +16,7 @@
 struct mew_peak_change {
 	uint64_t growth; /* the peak rose by so much: it is live now */
 	uint64_t below;  /* live is so much below the peak now */
-	uint32_t epoch;  /* low bits of the number of the peak that it came after */
+	uint64_t epoch;  /* low bits of the number of the peak that it came after */
 };
 
 #define MEW_PEAK_BYTES ((uint64_t)1 << 40) /* a larger block is not for the word */
@@ -25,12 +25,12 @@ struct mew_peak_change {
 static inline struct mew_peak_change mew_peak_next(uint64_t word, int64_t d, uint64_t *ret_word)
 {
 	struct mew_peak_change c = {.below = word & MEW_SEGMENT_BELOW,
-				    .epoch = (uint32_t)(word >> MEW_SEGMENT_EPOCH_SHIFT)};
+				    .epoch = word >> MEW_SEGMENT_EPOCH_SHIFT};
 
 	if (d > 0 && (uint64_t)d > c.below) {
 		c.growth = (uint64_t)d - c.below;
 		c.below = 0;
-		*ret_word = (uint64_t)(c.epoch + 1) << MEW_SEGMENT_EPOCH_SHIFT;
+		*ret_word = (c.epoch + 1) << MEW_SEGMENT_EPOCH_SHIFT;
 	} else {
 		c.below -= (uint64_t)d;
 		*ret_word = word - (uint64_t)d;
