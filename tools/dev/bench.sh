@@ -442,7 +442,7 @@ topic_heap()
 		[ "$threads" -gt 1 ] || text='1 thread'
 		four_rows "$text" churned "$threads"
 	done
-	measure 5
+	measure 9
 	show 1 NS
 	show 2 MS 'heap: from the start until each thread has its 4096 blocks, 20,480 pairs a thread'
 	rows_by_kind
