@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "channel/entry.h"
-#include "channel/entry.h"
 #include "channel/message.h"
 #include "session/collect.h"
 #include "session/hook.h"

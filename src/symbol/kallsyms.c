@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
-
-#define READ_BYTES (1u << 20)
+#include "base/buffer.h"
 
 void mew_kallsyms_done(struct mew_kallsyms *k)
 {
@@ -152,39 +151,21 @@ const struct mew_kallsyms_entry *mew_kallsyms_find(const struct mew_kallsyms *k,
 	return lo && k->entries[lo - 1].hi > pc ? &k->entries[lo - 1] : NULL;
 }
 
-/* The file tells no size. 0 or negative errno. */
-static int read_text(int fd, char **ret, size_t *ret_n)
-{
-	size_t n = 0, cap = 0;
-	char *text = NULL;
-	ssize_t got = 1;
-
-	while (got > 0 && n < MEW_KALLSYMS_BYTES) {
-		int rc = mew_array_grow((void **)&text, &cap, n + READ_BYTES + 1, 1);
-
-		got = rc ? rc : read(fd, text + n, READ_BYTES);
-		if (got < 0) {
-			rc = rc ? rc : -errno;
-			free(text);
-			return rc;
-		}
-		n += (size_t)got;
-	}
-	text[n] = '\0';
-	*ret = text;
-	*ret_n = n;
-	return 0;
-}
-
 int mew_kallsyms_read(const char *path, struct mew_kallsyms *ret)
 {
+	struct mew_buffer text = MEW_BUFFER_INIT;
 	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
-	char *text = NULL;
-	size_t n = 0;
+	size_t n;
+	char *own;
 
 	if (fd < 0)
 		return -errno;
-	rc = read_text(fd, &text, &n);
+	rc = mew_buffer_read(&text, fd);
 	close(fd);
-	return rc ? rc : mew_kallsyms_parse(text, n, ret);
+	if (rc) {
+		mew_buffer_done(&text);
+		return rc;
+	}
+	own = mew_buffer_detach(&text, &n);
+	return own ? mew_kallsyms_parse(own, n, ret) : -ENOMEM;
 }

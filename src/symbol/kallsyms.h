@@ -12,8 +12,7 @@
 #include <stdint.h>
 
 #define MEW_KALLSYMS_PATH "/proc/kallsyms"
-#define MEW_KALLSYMS_BYTES (128u << 20) /* of a file; what comes after is not read */
-#define MEW_KALLSYMS_NAME 1024          /* bytes of a name; longer ones are cut */
+#define MEW_KALLSYMS_NAME 1024 /* bytes of a name; longer ones are cut */
 #define MEW_KALLSYMS_PAGE 4096u
 
 struct mew_kallsyms_entry {

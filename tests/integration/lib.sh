@@ -49,6 +49,12 @@ need()
 	done
 }
 
+# is_sanitized: the build under test is one with sanitizers.
+is_sanitized()
+{
+	grep -q '^SANITIZE_CFLAGS = -f' "$MEW_BUILDDIR/Makefile"
+}
+
 # fail TEXT [FILE...]: the test failed; the files are shown.
 fail()
 {

@@ -9,7 +9,7 @@
 . "$MEW_SRCDIR/tests/integration/csv.sh"
 
 need sqlite3
-if grep -q '^SANITIZE_CFLAGS = -f' "$MEW_BUILDDIR/Makefile"; then
+if is_sanitized; then
 	skip "sanitizers move what is mapped"
 fi
 

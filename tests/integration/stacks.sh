@@ -9,7 +9,7 @@
 . "$MEW_SRCDIR/tests/integration/csv.sh"
 
 need sqlite3
-if grep -q '^SANITIZE_CFLAGS = -f' "$MEW_BUILDDIR/Makefile"; then
+if is_sanitized; then
 	skip "sanitizers have stacks of their own"
 fi
 bench=$MEW_BUILDDIR/tests/fixtures/stacks

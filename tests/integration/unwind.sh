@@ -8,7 +8,7 @@
 tools=$MEW_BUILDDIR/tests/tools
 [ -x "$tools/cfi_table" ] || broken "no $tools/cfi_table"
 
-if grep -q '^SANITIZE_CFLAGS = -f' "$MEW_BUILDDIR/Makefile"; then
+if is_sanitized; then
 	echo '# a sanitized build compares no walks'
 else
 	for mode in recursion realigned rows qsort signal thread; do

@@ -126,7 +126,7 @@ run 0 "$MEW_PERF" mem --no-db -o again.csv ./again.sh 80
 grep -q "execs not recorded" again.csv || fail "80 execs are all recorded" again.csv err
 pass "mem: execs beyond the limit are told"
 # Each image has 256 MiB of address space for its tables: few fit in this.
-if ! grep -q '^SANITIZE_CFLAGS = -f' "$MEW_BUILDDIR/Makefile"; then
+if ! is_sanitized; then
 	# shellcheck disable=SC2016 # the shell that is profiled expands it
 	run 0 sh -c 'ulimit -v 2000000 && exec "$@"' sh "$MEW_PERF" cpu --no-db -o again.csv sh -c 'i=0
 		while [ $i -lt 20 ]; do

@@ -18,16 +18,29 @@ static struct mew_record in_kernel(void)
 				   .n_kernel_pcs = 3};
 }
 
+/* The node of a stack in the kernel, and of the program's function that called it. */
+static uint32_t stack_in_kernel(struct mew_collect *c, uint32_t *ret_caller)
+{
+	struct mew_record r = in_kernel();
+
+	assert_int_equal(mew_collect_init(c), 0);
+	*ret_caller = mew_collect_child(c, 0, 7, 0x401000, 0, MEW_COLLECT_WHOLE);
+	return mew_sample_kernel(c, *ret_caller, &r);
+}
+
+static void tick(struct mew_collect *c, uint32_t thread, uint32_t node, unsigned n)
+{
+	while (n-- > 0)
+		assert_int_equal(mew_collect_tick(c, thread, node, 1), 0);
+}
+
 static void frames_of_the_kernel_are_inside_of_the_programs(void **state)
 {
-	struct mew_record r = in_kernel(), user = {.type = MEW_RECORD_SAMPLE, .user = 1};
+	struct mew_record user = {.type = MEW_RECORD_SAMPLE, .user = 1};
 	struct mew_collect c;
-	uint32_t caller, node;
+	uint32_t caller, node = stack_in_kernel(&c, &caller);
 
 	(void)state;
-	assert_int_equal(mew_collect_init(&c), 0);
-	caller = mew_collect_child(&c, 0, 7, 0x401000, 0, MEW_COLLECT_WHOLE);
-	node = mew_sample_kernel(&c, caller, &r);
 	for (unsigned i = 0; i < 3; i++) {
 		assert_int_equal(c.nodes[node].pc, kernel_pcs[i]);
 		assert_int_equal(c.nodes[node].group, MEW_COLLECT_KERNEL);
@@ -94,28 +107,21 @@ static void samples_weigh_what_their_mode_took(void **state)
 	struct mew_event event = {.kind = MEW_EVENT_CLOCK};
 	struct mew_account a = {.wall_s = 1, .user_s = 1};
 	struct mew_account_weights w;
-	struct mew_record r = in_kernel();
 	struct mew_cpu_row row;
 	struct mew_collect c;
-	uint32_t caller, node;
+	uint32_t caller, node = stack_in_kernel(&c, &caller);
 
 	(void)state;
-	assert_int_equal(mew_collect_init(&c), 0);
-	caller = mew_collect_child(&c, 0, 7, 0x401000, 0, MEW_COLLECT_WHOLE);
-	node = mew_sample_kernel(&c, caller, &r);
-	for (unsigned i = 0; i < 6; i++)
-		assert_int_equal(mew_collect_tick(&c, 0, caller, 1), 0);
-	for (unsigned i = 0; i < 4; i++)
-		assert_int_equal(mew_collect_tick(&c, 0, node, 1), 0);
-	for (unsigned i = 0; i < 5; i++)
-		assert_int_equal(mew_collect_tick(&c, 1, node, 1), 0);
+	tick(&c, 0, caller, 6);
+	tick(&c, 0, node, 4);
+	tick(&c, 1, node, 5);
 	mew_collect_settle(&c, 0, 0.01);
 	mew_collect_settle(&c, 1, 0.01);
 	mew_weigh(&c, &event, &a, first_thread, NULL, &w);
 	assert_near(c.hits[0].weight_s, 0.6, 1e-9);
 	assert_near(c.hits[1].weight_s, 0.4, 1e-9);
 	assert_near(c.hits[2].weight_s, 0.5, 1e-9);
-	row.user_time_s = 1.5; /* what a summary finds */
+	row.user_time_s = 1.5; /* what a summary finds: all that they weigh */
 	mew_weigh_row(&w, &row);
 	assert_near(row.kernel_time_s, 0.4, 1e-9);
 	assert_near(row.user_time_s, 1.1, 1e-9);
@@ -127,17 +133,13 @@ static void occurrences_share_the_user_time_wherever_they_are(void **state)
 	struct mew_event event = {.kind = MEW_EVENT_OTHER};
 	struct mew_account a = {.wall_s = 1, .user_s = 0.6, .kernel_s = 0.4};
 	struct mew_account_weights w;
-	struct mew_record r = in_kernel();
 	struct mew_cpu_row row;
 	struct mew_collect c;
-	uint32_t caller, node;
+	uint32_t caller, node = stack_in_kernel(&c, &caller);
 
 	(void)state;
-	assert_int_equal(mew_collect_init(&c), 0);
-	caller = mew_collect_child(&c, 0, 7, 0x401000, 0, MEW_COLLECT_WHOLE);
-	node = mew_sample_kernel(&c, caller, &r);
-	assert_int_equal(mew_collect_tick(&c, 0, caller, 1), 0);
-	assert_int_equal(mew_collect_tick(&c, 0, node, 1), 0);
+	tick(&c, 0, caller, 1);
+	tick(&c, 0, node, 1);
 	mew_weigh(&c, &event, &a, NULL, NULL, &w);
 	assert_near(c.hits[0].weight_s, 0.3, 1e-9);
 	assert_near(c.hits[1].weight_s, 0.3, 1e-9);

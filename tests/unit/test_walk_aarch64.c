@@ -3,14 +3,8 @@
  * frames. */
 #include "config.h"
 
-#include "unit.h"
-#include "unwind/cpu.h"
-#include "unwind/walk.h"
-#include "unwind_space.h"
+#include "walk_fixture.h"
 
-#define MODULE 0x10000
-#define LO 0xffffc0000000 /* address of the copied stack's first byte */
-#define WORDS 96
 #define SIGNED 0xabcd000000000000 /* what a signature puts above an address */
 
 /* One function a rule, 0x100 bytes each: the return addresses below name them. */
@@ -24,7 +18,6 @@ enum {
 	BY_X9 = MODULE + 0x600, /* CFA = x9 + 16, x30 at CFA - 16 */
 	END = MODULE + 0x700,
 	FRAMED = MODULE + 0x800, /* CFA = x29 + 32, x29 at CFA - 32, x30 at CFA - 24 */
-	ROOT_FUNCTION = 0x90000,
 };
 
 static const struct mew_rule rules[] = {
@@ -54,48 +47,15 @@ static const struct mew_rule rules[] = {
 	 .ra_off = -3},
 };
 
-struct fixture {
-	struct space space;
-	uint64_t words[WORDS]; /* the stack from LO on */
-	uint64_t regs[MEW_WALK_REGS];
-	struct mew_walk_start start;
-	struct mew_walk_stack stack;
-	struct mew_walk_root root;
-	struct mew_walk_result result;
-};
-
 static int set_up(void **state)
 {
-	static struct fixture f;
+	struct fixture *f = fixture_anew();
 
-	memset(&f, 0, sizeof(f));
-	f.space = space_new();
-	space_add(&f.space, MODULE, MODULE + 0x1000, rules, sizeof(rules) / sizeof(rules[0]));
-	f.start.pc = LEAF;
-	f.start.sp = LO;
-	f.start.regs = f.regs;
-	f.start.known = MEW_WALK_REGS_ALL;
-	f.stack.lo = LO;
-	f.stack.hi = LO + sizeof(f.words);
-	f.stack.bytes = (const uint8_t *)f.words;
-	f.root.lo = ROOT_FUNCTION;
-	f.root.hi = ROOT_FUNCTION + 0x100;
-	*state = &f;
+	space_add(&f->space, MODULE, MODULE + 0x1000, rules, sizeof(rules) / sizeof(rules[0]));
+	f->start.regs = f->regs;
+	f->start.known = MEW_WALK_REGS_ALL;
+	*state = f;
 	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-
-	space_free(&f->space);
-	return 0;
-}
-
-static void walk(struct fixture *f)
-{
-	memset(&f->result, 0xff, sizeof(f->result));
-	mew_walk(f->space.table, f->space.bytes, &f->start, &f->stack, &f->root, NULL, &f->result);
 }
 
 static void a_leaf_is_left_by_the_link_register(void **state)

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For the tests of walk.h: a module that has a function of each kind, and a stack copy to fill. */
+/* For the tests of walk.h: a module that has a function of each kind. */
 #ifndef MEW_TESTS_WALK_STACK_H
 #define MEW_TESTS_WALK_STACK_H
 
 #include <dwarf.h>
-#include <string.h>
 
-#include "unit.h"
-#include "unwind/cpu.h"
-#include "unwind/walk.h"
-#include "unwind_space.h"
-
-#define MODULE 0x10000
-#define LO 0x7ffc00000000 /* address of the copied stack's first byte */
-#define WORDS 64
+#include "walk_fixture.h"
 
 /* One function a rule, 0x100 bytes each: the return addresses below name them. */
 enum {
@@ -37,7 +29,6 @@ enum {
 	COUNTED = MODULE + 0x1100,  /* by programs: CFA = *(sp + 8 + r9 * 8) + 8 */
 	CHANGES = MODULE + 0x1200,  /* by programs: sp and fp and pc are in the memory at rdi */
 	MODULE_END = MODULE + 0x1300,
-	ROOT_FUNCTION = 0x90000, /* in another place, no module needed */
 };
 
 static const struct mew_rule rules[] = {
@@ -128,48 +119,16 @@ static const struct mew_op ops[] = {
 	ENDS(LOCATION),
 };
 
-struct fixture {
-	struct space space;
-	uint64_t words[WORDS]; /* the stack from LO on */
-	struct mew_walk_start start;
-	struct mew_walk_stack stack;
-	struct mew_walk_root root;
-	struct mew_walk_result result;
-};
-
 static inline int set_up(void **state)
 {
-	static struct fixture f;
-	struct mew_unwind_table_module *module;
+	struct fixture *f = fixture_anew();
+	struct mew_unwind_table_module *module =
+		space_add(&f->space, MODULE, MODULE_END, rules, sizeof(rules) / sizeof(rules[0]));
 
-	memset(&f, 0, sizeof(f));
-	f.space = space_new();
-	module = space_add(&f.space, MODULE, MODULE_END, rules, sizeof(rules) / sizeof(rules[0]));
-	space_refer(&f.space, module, saves, sizeof(saves) / sizeof(saves[0]), ops,
+	space_refer(&f->space, module, saves, sizeof(saves) / sizeof(saves[0]), ops,
 		    sizeof(ops) / sizeof(ops[0]));
-	f.start.pc = LEAF;
-	f.start.sp = LO;
-	f.stack.lo = LO;
-	f.stack.hi = LO + sizeof(f.words);
-	f.stack.bytes = (const uint8_t *)f.words;
-	f.root.lo = ROOT_FUNCTION;
-	f.root.hi = ROOT_FUNCTION + 0x100;
-	*state = &f;
+	*state = f;
 	return 0;
-}
-
-static inline int tear_down(void **state)
-{
-	struct fixture *f = *state;
-
-	space_free(&f->space);
-	return 0;
-}
-
-static inline void walk(struct fixture *f)
-{
-	memset(&f->result, 0xff, sizeof(f->result));
-	mew_walk(f->space.table, f->space.bytes, &f->start, &f->stack, &f->root, NULL, &f->result);
 }
 
 static inline int exact(const struct fixture *f, unsigned i)

@@ -621,7 +621,7 @@ topic_perf()
 	side_before="$programs/spin $work/spun"
 	side_after=
 	side_trial=50000
-	side_by_side 3
+	side_by_side 7
 	libc=$(ldd "$programs/spin" | awk '$1 ~ /^libc\./ { print $3 }')
 	tables "$libc" "$programs/spin" "$mew_perf"
 }
@@ -640,7 +640,7 @@ topic_large()
 	side_before=$large/large
 	side_after=$work/spun
 	side_trial=500
-	side_by_side 1
+	side_by_side 3
 	tables "$large/large"
 }
 
