@@ -75,6 +75,10 @@ for how in ioctl clock; do
 	cpu pause_$how "--pause=$how -k '^pause$' -n 1000 $bench"
 done
 cpu kernel "-k '^kernel$' -n 100 $bench"
+who=root
+cpu reads "-k '^reads$' -n 1000 -e cycles:uk /mew/syscalls"
+who=
+as user reads_user "/mew/mew-perf cpu --no-db -n 2 -k '^reads$' -e cycles:uk /mew/syscalls"
 cpu half_asleep "-k '^half_asleep$' -n 100 $bench"
 cpu pool "-k '^pool$' -n 300 $bench"
 cpu paced "-k '^paced$' -n 300 $bench"

@@ -160,6 +160,30 @@ def times(parts):
           part.number("sample_count") > 20 and part.number("truncated") == 0, part.text)
 
 
+def in_kernel(parts):
+    part, functions = get(parts, "reads"), get(parts, "reads.functions")
+    kernel_s = part.number("kernel_time")
+    of_kernel = [r for r in functions.rows if r["module"] == "[kernel]"]
+    m = re.search(r"^system reads (\S+)", part.text, re.M)
+    check("cycles in both modes: status 0, nothing lost, cut or unknown",
+          part.status == 0 and part.row().get("profiler") == "perf_event:cycles:uk" and
+          part.row().get("lost") == part.row().get("truncated") == part.row().get("unknown") == "0" and
+          part.row().get("verdict") == "ok", part.text)
+    # The system's own reading is by ticks of milliseconds.
+    check("the kernel's share is the system's",
+          m and abs(kernel_s / functions.sum("self_time") - float(m[1])) <= 0.05, part.text + functions.text)
+    check("the kernel's functions add up to the kernel's time",
+          abs(sum(float(r["self_time"] or 0) for r in of_kernel) / kernel_s - 1) <= 1e-6, functions.text)
+    check("both modes are the loop's time",
+          is_whole(part, functions.sum("self_time") - kernel_s), part.text + functions.text)
+    check("the kernel's functions have names, below who called them",
+          functions.of("vfs_read", "total_time") >= 0.95 * kernel_s and
+          0.95 * kernel_s <= functions.of("fill", "total_time") <= 1.05 * kernel_s, functions.text)
+    part = get(parts, "reads_user")
+    check("who may not look into the kernel is told what would help",
+          part.status == 125 and "perf_event_paranoid is 2" in part.text, part.text)
+
+
 def doubts(parts):
     part = get(parts, "crowded")
     m = re.search(r"cycles:u had a counter for (\d+) % of the time", part.row().get("verdict", ""))
@@ -224,6 +248,7 @@ def main():
     shares(counters)
     pauses(counters)
     times(counters)
+    in_kernel(counters)
     doubts(counters)
     heap(counters, "plain")
     joined(counters)

@@ -36,7 +36,7 @@ build=$vm/build
 configure_in "$build" --host=$target --enable-werror CC="$cc" CXX="$target-g++ --sysroot=$root" ||
 	die "configure failed: see $build"
 units=$(make -s -C "$build" list-tests | grep '^tests/unit/')
-programs="tests/fixtures/acceptance tests/fixtures/pmu tests/tools/walk_self tests/tools/cfi_table
+programs="tests/fixtures/acceptance tests/fixtures/pmu tests/fixtures/syscalls tests/tools/walk_self tests/tools/cfi_table
 	tests/tools/symbolise"
 # shellcheck disable=SC2086 # the names hold no blanks
 build_in "$build" mew-perf libmew.la libmew-heap.la $units $programs || die "the build failed"
