@@ -105,16 +105,17 @@ MEW_CHARGE_INLINE void mew_charge_end(struct mew_counters *c, const struct mew_l
 
 /* Puts a block into the table. 0: there is no room; its free could not be seen, so it must not
  * become live. */
-MEW_CHARGE_INLINE int mew_charge_track(struct mew_counters *c, const struct mew_live_block *block)
+MEW_CHARGE_INLINE int mew_charge_track(struct mew_counters *c, struct mew_live_shard *at,
+				       const struct mew_live_block *block)
 {
 	struct mew_live_block stale;
 	int rc = -ENOMEM, is_live;
 
 	if (block->bytes <= MEW_PEAK_BYTES)
-		rc = mew_live_insert(&c->live, block, &stale);
+		rc = mew_live_insert(&c->live, at, block, &stale);
 	is_live = rc >= 0;
 	if (!is_live)
-		rc = mew_live_remove(&c->live, block->addr, &stale);
+		rc = mew_live_remove(at, block->addr, &stale);
 	/* An address that is given out twice was freed where the hook could not see or record it.
 	 */
 	if (rc > 0) {
@@ -138,6 +139,7 @@ MEW_CHARGE_INLINE void mew_charge_size(struct mew_segment *s, uint32_t thread, u
 /* A block of bytes at addr was allocated, inside. node: mew_tree_child()'s. old: it was resized,
  * and mew_counters_take() gave that; or NULL. */
 MEW_CHARGE_INLINE void mew_counters_resize(struct mew_counters *c, struct mew_counters_thread *t,
+					   struct mew_live_shard *at,
 					   const struct mew_live_block *old, uint32_t node,
 					   uint64_t addr, uint64_t bytes)
 {
@@ -150,13 +152,13 @@ MEW_CHARGE_INLINE void mew_counters_resize(struct mew_counters *c, struct mew_co
 	int64_t live;
 	int is_live;
 
-	block.serial = ++mew_live_at(&c->live, addr)->serial & ((1u << MEW_LIVE_SERIAL_BITS) - 1);
+	block.serial = ++at->serial & (MEW_LIVE_SERIALS - 1);
 	t->last_addr = addr;
 	t->last_serial = block.serial;
 	if (!t->number)
 		t->number = 1 + (uint32_t)mew_lock_add(&c->segment->n_threads, 1);
 	mew_charge_size(c->segment, t->number, bytes);
-	is_live = mew_charge_track(c, &block);
+	is_live = mew_charge_track(c, at, &block);
 	if (!is_live || node == MEW_TREE_LOST)
 		mew_counters_lose(c->segment);
 	if (is_live)
@@ -178,32 +180,27 @@ MEW_CHARGE_INLINE void mew_counters_resize(struct mew_counters *c, struct mew_co
 	mew_charge_draw(c->segment, serial, live, d);
 }
 
-MEW_CHARGE_INLINE void mew_charge_released(struct mew_counters *c, struct mew_counters_thread *t,
-					   const struct mew_live_block *old, uint64_t addr,
-					   int inside)
+/* The block is freed by that thread, which may have allocated it just before. */
+MEW_CHARGE_INLINE void mew_charge_freed(struct mew_counters *c, struct mew_counters_thread *t,
+					const struct mew_live_block *old)
 {
-	int is_temporary;
+	int is_temporary = t->last_addr == old->addr && t->last_serial == old->serial;
 
-	if (!old) {
-		struct mew_live_shard *at = mew_live_at(&c->live, addr);
-
-		c->segment->shards[at - c->live.shards].foreign_frees += inside != 0;
-		return;
-	}
-	is_temporary = t->last_addr == old->addr && t->last_serial == old->serial;
 	if (is_temporary)
 		t->last_addr = 0;
 	mew_charge_end(c, old, 1, is_temporary);
 }
 
-/* The block at addr is about to be freed. */
-MEW_CHARGE_INLINE void mew_counters_free(struct mew_counters *c, struct mew_counters_thread *t,
-					 uint64_t addr, int inside)
+/* The block at addr, whose shard is at, is about to be freed. 0: there is none, it is foreign. */
+MEW_CHARGE_INLINE int mew_counters_free(struct mew_counters *c, struct mew_counters_thread *t,
+					struct mew_live_shard *at, uint64_t addr)
 {
 	struct mew_live_block old;
 
-	mew_charge_released(c, t, mew_live_remove(&c->live, addr, &old) ? &old : NULL, addr,
-			    inside);
+	if (!mew_live_remove(at, addr, &old))
+		return 0;
+	mew_charge_freed(c, t, &old);
+	return 1;
 }
 
 #endif

@@ -66,12 +66,12 @@ void mew_counters_iterate(struct mew_counters *c)
 
 int mew_counters_take(struct mew_counters *c, uint64_t addr, struct mew_live_block *ret_old)
 {
-	return mew_live_remove(&c->live, addr, ret_old);
+	return mew_live_remove(mew_live_at(&c->live, addr), addr, ret_old);
 }
 
 void mew_counters_restore(struct mew_counters *c, const struct mew_live_block *old)
 {
-	if (mew_charge_track(c, old))
+	if (mew_charge_track(c, mew_live_at(&c->live, old->addr), old))
 		return;
 	mew_counters_lose(c->segment);
 	mew_counters_untrack(c, old);
@@ -84,9 +84,14 @@ void mew_counters_untrack(struct mew_counters *c, const struct mew_live_block *o
 }
 
 void mew_counters_released(struct mew_counters *c, struct mew_counters_thread *t,
-			   const struct mew_live_block *old, uint64_t addr, int inside)
+			   const struct mew_live_block *old)
 {
-	mew_charge_released(c, t, old, addr, inside);
+	mew_charge_freed(c, t, old);
+}
+
+void mew_counters_foreign(struct mew_counters *c, const struct mew_live_shard *at)
+{
+	c->segment->shards[at - c->live.shards].foreign_frees++;
 }
 
 void mew_counters_lose(struct mew_segment *segment)

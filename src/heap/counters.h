@@ -3,8 +3,8 @@
  * counters.h: what each heap event does to the figures in the segment (channel/segment.h): of
  * stacks, live, peak, the curve, the marks of iterations, sizes. Fed by events, so it needs no
  * process. Any thread at any time: an event is told between mew_counters_enter() and
- * mew_counters_leave() with its address, and says whether it is inside: in the window and outside a
- * pause. The events that are most of all are in charge.h.
+ * mew_counters_leave() with the shard of its address, mew_live_at(). What is told when it is inside
+ * is in the window and outside a pause. The events that are most of all are in charge.h.
  *
  * All changes of live have one order (peak.h), and the stack's lock is held while its change takes
  * its place in it. The composition of the peak is kept by epoch: a new peak raises the segment's,
@@ -47,19 +47,18 @@ void mew_counters_close(struct mew_counters *c);
 /* An iteration of the loop has ended, and the next one begins. One thread at a time. */
 void mew_counters_iterate(struct mew_counters *c);
 
-/* Nobody else enters with an address nearby, and the window neither opens nor closes. n_calls more
- * have come by the hook. */
-static inline void mew_counters_enter(struct mew_counters *c, uint64_t addr, uint64_t n_calls)
+/* Nobody else enters with that shard, and the window neither opens nor closes. n_calls more have
+ * come by the hook. */
+static inline void mew_counters_enter(struct mew_counters *c, struct mew_live_shard *at,
+				      uint64_t n_calls)
 {
-	struct mew_live_shard *at = mew_live_at(&c->live, addr);
-
 	mew_lock_acquire(&at->lock);
 	c->segment->shards[at - c->live.shards].n_hooked += n_calls;
 }
 
-static inline void mew_counters_leave(struct mew_counters *c, uint64_t addr)
+static inline void mew_counters_leave(struct mew_live_shard *at)
 {
-	mew_lock_release(&mew_live_at(&c->live, addr)->lock);
+	mew_lock_release(&at->lock);
 }
 
 /*
@@ -73,9 +72,12 @@ int mew_counters_take(struct mew_counters *c, uint64_t addr, struct mew_live_blo
 void mew_counters_restore(struct mew_counters *c, const struct mew_live_block *old);
 /* It gave a block outside, which is foreign. */
 void mew_counters_untrack(struct mew_counters *c, const struct mew_live_block *old);
-/* It freed the block that was at addr. */
+/* It freed the block that was tracked. */
 void mew_counters_released(struct mew_counters *c, struct mew_counters_thread *t,
-			   const struct mew_live_block *old, uint64_t addr, int inside);
+			   const struct mew_live_block *old);
+
+/* A block that is not tracked was freed inside. at: the shard of its address. */
+void mew_counters_foreign(struct mew_counters *c, const struct mew_live_shard *at);
 
 /* An allocation that cannot be told. At any time. */
 void mew_counters_lose(struct mew_segment *segment);

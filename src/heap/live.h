@@ -38,6 +38,7 @@ struct mew_live_entry {
 
 #define MEW_LIVE_SERIAL_BITS 19
 #define MEW_LIVE_NODE_BITS 23
+#define MEW_LIVE_SERIALS ((uint64_t)1 << MEW_LIVE_SERIAL_BITS)
 #define MEW_LIVE_ADDR_MAX (((uint64_t)1 << 48) - 8) /* all the bits that an address may have */
 #define MEW_LIVE_BYTES_MAX (((uint64_t)1 << 41) - 1)
 
@@ -63,7 +64,11 @@ void mew_live_done(struct mew_live *live);
 /* The shard of an address. */
 static inline struct mew_live_shard *mew_live_at(struct mew_live *live, uint64_t addr)
 {
-	return &live->shards[(addr >> 18) * 0x9e3779b97f4a7c15u >> 56];
+	struct mew_live_shard *s = &live->shards[(addr >> 18) * 0x9e3779b97f4a7c15u >> 56];
+
+	/* In a register from here on: else the compiler works it out anew for each field. */
+	__asm__("" : "+r"(s));
+	return s;
 }
 
 /* The first entry of the bucket of addr, of cap entries. Blocks are 16 bytes apart, nearly always.
@@ -78,6 +83,12 @@ static inline uint8_t *mew_live_passed(const struct mew_live_shard *s, size_t bu
 	return (uint8_t *)(s->entries + s->cap) + bucket / MEW_LIVE_BUCKET;
 }
 
+/* The least key of a block at addr, which an entry can hold. */
+static inline uint64_t mew_live_key(uint64_t addr)
+{
+	return addr << (MEW_LIVE_SERIAL_BITS - 3);
+}
+
 static inline uint64_t mew_live_addr(const struct mew_live_entry *e)
 {
 	return e->key >> MEW_LIVE_SERIAL_BITS << 3;
@@ -85,10 +96,7 @@ static inline uint64_t mew_live_addr(const struct mew_live_entry *e)
 
 static inline struct mew_live_entry mew_live_pack(const struct mew_live_block *b)
 {
-	const uint64_t serial_mask = ((uint64_t)1 << MEW_LIVE_SERIAL_BITS) - 1;
-
-	return (struct mew_live_entry){b->addr >> 3 << MEW_LIVE_SERIAL_BITS |
-					       (b->serial & serial_mask),
+	return (struct mew_live_entry){mew_live_key(b->addr) | (b->serial & (MEW_LIVE_SERIALS - 1)),
 				       b->bytes << MEW_LIVE_NODE_BITS | b->node};
 }
 
@@ -97,81 +105,84 @@ static inline void mew_live_unpack(const struct mew_live_entry *e, struct mew_li
 	ret->addr = mew_live_addr(e);
 	ret->bytes = e->value >> MEW_LIVE_NODE_BITS;
 	ret->node = (uint32_t)e->value & ((1u << MEW_LIVE_NODE_BITS) - 1);
-	ret->serial = (uint32_t)e->key & ((1u << MEW_LIVE_SERIAL_BITS) - 1);
+	ret->serial = (uint32_t)e->key & (MEW_LIVE_SERIALS - 1);
 }
 
 _Static_assert(MEW_LIVE_BUCKET == 4, "what follows looks at four entries");
 
-/* Bit i: entry i of the bucket is of addr. All are compared, so that nothing is to be guessed. */
-static inline unsigned mew_live_match(const struct mew_live_entry *bucket, uint64_t addr)
+/* Whether the key of e is one of the n from first on. */
+static inline int mew_live_is(const struct mew_live_entry *e, uint64_t first, uint64_t n)
 {
-	const uint64_t key = addr >> 3 << MEW_LIVE_SERIAL_BITS;
-	const uint64_t n = (uint64_t)1 << MEW_LIVE_SERIAL_BITS;
-
-	return (unsigned)(bucket[0].key - key < n) | (unsigned)(bucket[1].key - key < n) << 1 |
-	       (unsigned)(bucket[2].key - key < n) << 2 | (unsigned)(bucket[3].key - key < n) << 3;
+	return e->key - first < n;
 }
 
-static inline unsigned mew_live_empty(const struct mew_live_entry *bucket)
+/* The entry of the bucket whose key is one of the n from first on; another one: there is none. A
+ * choice each and no branch, so that nothing is to be guessed. */
+static inline struct mew_live_entry *mew_live_choose(struct mew_live_entry *bucket, uint64_t first,
+						     uint64_t n)
 {
-	return (unsigned)!bucket[0].key | (unsigned)!bucket[1].key << 1 |
-	       (unsigned)!bucket[2].key << 2 | (unsigned)!bucket[3].key << 3;
+	struct mew_live_entry *at = bucket;
+
+	at = mew_live_is(bucket + 1, first, n) ? bucket + 1 : at;
+	at = mew_live_is(bucket + 2, first, n) ? bucket + 2 : at;
+	at = mew_live_is(bucket + 3, first, n) ? bucket + 3 : at;
+	/* The compiler, too, is not to know which one it is: it would branch by that. */
+	__asm__("" : "+r"(at));
+	return at;
 }
 
-/* The entry of addr, whose home is at `home`; NULL: there is none. *ret_bucket: where it ends. */
+/* What the three below do in the buckets after home, which is full or was. */
+struct mew_live_entry *mew_live_find_beyond(const struct mew_live_shard *s, uint64_t addr,
+					    size_t home);
+struct mew_live_entry *mew_live_place_beyond(const struct mew_live_shard *s, size_t home);
+void mew_live_clear_beyond(const struct mew_live_shard *s, size_t home,
+			   const struct mew_live_entry *e);
+
+/* The entry of addr, whose home is at `home`; NULL: there is none. */
 static inline struct mew_live_entry *mew_live_find(const struct mew_live_shard *s, uint64_t addr,
-						   size_t home, size_t *ret_bucket)
+						   size_t home)
 {
-	size_t at = home, n = 0;
-	unsigned found = mew_live_match(s->entries + at, addr);
+	struct mew_live_entry *e =
+		mew_live_choose(s->entries + home, mew_live_key(addr), MEW_LIVE_SERIALS);
 
-	while (__builtin_expect(!found, 0) && *mew_live_passed(s, at) &&
-	       (n += MEW_LIVE_BUCKET) < s->cap) {
-		at = (at + MEW_LIVE_BUCKET) & (s->cap - 1);
-		found = mew_live_match(s->entries + at, addr);
-	}
-	*ret_bucket = at;
-	return found ? s->entries + at + __builtin_ctz(found) : NULL;
-}
-
-/* One block more, or less, has passed the buckets from `from` up to `to`. */
-static inline void mew_live_pass(const struct mew_live_shard *s, size_t from, size_t to, int by)
-{
-	for (; __builtin_expect(from != to, 0); from = (from + MEW_LIVE_BUCKET) & (s->cap - 1)) {
-		uint8_t *passed = mew_live_passed(s, from);
-
-		if (*passed != UINT8_MAX)
-			*passed = (uint8_t)(*passed + by);
-	}
+	if (mew_live_is(e, mew_live_key(addr), MEW_LIVE_SERIALS))
+		return e;
+	return __builtin_expect(*mew_live_passed(s, home) == 0, 1)
+		       ? NULL
+		       : mew_live_find_beyond(s, addr, home);
 }
 
 /* A place for a block of that home, which is not in the shard: there is room. */
 static inline struct mew_live_entry *mew_live_place(const struct mew_live_shard *s, size_t home)
 {
-	size_t at = home;
-	unsigned empty = mew_live_empty(s->entries + at);
+	struct mew_live_entry *e = mew_live_choose(s->entries + home, 0, 1);
 
-	while (__builtin_expect(!empty, 0)) {
-		at = (at + MEW_LIVE_BUCKET) & (s->cap - 1);
-		empty = mew_live_empty(s->entries + at);
-	}
-	mew_live_pass(s, home, at, 1);
-	return s->entries + at + __builtin_ctz(empty);
+	return __builtin_expect(e->key != 0, 0) ? mew_live_place_beyond(s, home) : e;
+}
+
+/* Empties the entry of a block of that home. */
+static inline void mew_live_clear(const struct mew_live_shard *s, size_t home,
+				  struct mew_live_entry *e)
+{
+	e->key = 0;
+	if (__builtin_expect((size_t)(e - s->entries) / MEW_LIVE_BUCKET != home / MEW_LIVE_BUCKET,
+			     0))
+		mew_live_clear_beyond(s, home, e);
 }
 
 /* Twice the room. 0 or -ENOMEM: nothing has changed. */
 int mew_live_grow(struct mew_live *live, struct mew_live_shard *shard);
 
-/* 0; or 1 and *ret_old: what was known at block->addr, in whose place it is now. The caller holds
- * the lock of its shard. -ENOMEM: there is no room and none to be had; -ERANGE: no entry can hold
- * it. */
+/* 0; or 1 and *ret_old: what was known at block->addr, in whose place it is now. s: its shard,
+ * whose lock the caller holds. -ENOMEM: there is no room and none to be had; -ERANGE: no entry can
+ * hold it. */
 static inline __attribute__((always_inline)) int mew_live_insert(struct mew_live *live,
+								 struct mew_live_shard *s,
 								 const struct mew_live_block *block,
 								 struct mew_live_block *ret_old)
 {
-	struct mew_live_shard *s = mew_live_at(live, block->addr);
 	struct mew_live_entry *at;
-	size_t home, bucket;
+	size_t home;
 
 	if (block->addr & ~MEW_LIVE_ADDR_MAX || block->bytes > MEW_LIVE_BYTES_MAX)
 		return -ERANGE;
@@ -180,8 +191,8 @@ static inline __attribute__((always_inline)) int mew_live_insert(struct mew_live
 	if (s->n >= s->cap / 2 && mew_live_grow(live, s) && s->n >= s->cap / 16 * 15)
 		return -ENOMEM;
 	home = mew_live_home(block->addr, s->cap);
-	at = s->n ? mew_live_find(s, block->addr, home, &bucket) : NULL;
-	if (at) {
+	at = mew_live_find(s, block->addr, home);
+	if (__builtin_expect(at != NULL, 0)) {
 		mew_live_unpack(at, ret_old);
 		*at = mew_live_pack(block);
 		return 1;
@@ -191,31 +202,28 @@ static inline __attribute__((always_inline)) int mew_live_insert(struct mew_live
 	return 0;
 }
 
-/* 1 and *ret_block when addr was there, else 0. The caller holds the lock of its shard. */
+/* 1 and *ret_block when addr was there, else 0. s: its shard, whose lock the caller holds. */
 static inline __attribute__((always_inline)) int
-mew_live_remove(struct mew_live *live, uint64_t addr, struct mew_live_block *ret_block)
+mew_live_remove(struct mew_live_shard *s, uint64_t addr, struct mew_live_block *ret_block)
 {
-	struct mew_live_shard *s = mew_live_at(live, addr);
 	struct mew_live_entry *at;
-	size_t home, bucket;
+	size_t home;
 
 	if (!s->n || addr & ~MEW_LIVE_ADDR_MAX)
 		return 0;
 	home = mew_live_home(addr, s->cap);
-	at = mew_live_find(s, addr, home, &bucket);
-	if (!at)
+	at = mew_live_find(s, addr, home);
+	if (__builtin_expect(!at, 0))
 		return 0;
 	mew_live_unpack(at, ret_block);
-	at->key = 0;
-	mew_live_pass(s, home, bucket, -1);
+	mew_live_clear(s, home, at);
 	__atomic_store_n(&s->n, s->n - 1, __ATOMIC_RELAXED);
 	return 1;
 }
 
 /* The caller will ask for addr soon. At any time. */
-static inline void mew_live_expect(struct mew_live *live, uint64_t addr)
+static inline void mew_live_expect(const struct mew_live_shard *s, uint64_t addr)
 {
-	const struct mew_live_shard *s = mew_live_at(live, addr);
 	const struct mew_live_entry *entries = __atomic_load_n(&s->entries, __ATOMIC_RELAXED);
 	size_t cap = __atomic_load_n(&s->cap, __ATOMIC_RELAXED);
 

@@ -23,11 +23,16 @@ struct mew_forkmark mew_recorder_mark;
 uint32_t mew_recorder_mode;
 __thread struct mew_recorder_thread mew_recorder_thread;
 
-static ALWAYS_INLINE uint32_t lock_block(struct mew_recorder_thread *t, const void *p)
+static ALWAYS_INLINE struct mew_live_shard *shard_of(const void *p)
+{
+	return mew_live_at(&mew_tracker.counters.live, (uint64_t)(uintptr_t)p);
+}
+
+static ALWAYS_INLINE uint32_t lock_shard(struct mew_recorder_thread *t, struct mew_live_shard *at)
 {
 	uint32_t inside = mew_tracker_begin(t);
 
-	mew_counters_enter(&mew_tracker.counters, (uint64_t)(uintptr_t)p, t->n_calls);
+	mew_counters_enter(&mew_tracker.counters, at, t->n_calls);
 	t->n_calls = 0;
 	return inside;
 }
@@ -39,14 +44,12 @@ static __attribute__((noinline)) void set_mode_late(void)
 	mew_tracker_unlock_gate();
 }
 
-static ALWAYS_INLINE void unlock_block(struct mew_recorder_thread *t, const void *p,
+static ALWAYS_INLINE void unlock_shard(struct mew_recorder_thread *t, struct mew_live_shard *at,
 				       uint32_t inside)
 {
-	uint64_t addr = (uint64_t)(uintptr_t)p;
-	int is_late = mew_tracker.phase != MEW_GATE_WINDOW &&
-		      mew_live_at(&mew_tracker.counters.live, addr)->n <= 1;
+	int is_late = mew_tracker.phase != MEW_GATE_WINDOW && at->n <= 1;
 
-	mew_counters_leave(&mew_tracker.counters, addr);
+	mew_counters_leave(at);
 	if (is_late)
 		set_mode_late();
 	mew_tracker_end(t, inside);
@@ -100,30 +103,32 @@ static ALWAYS_INLINE void record(struct mew_recorder_thread *t,
 {
 	struct mew_walk_start start = {
 		.pc = caller->pc, .sp = caller->sp, .fp = caller->fp, .pc_is_return = 1};
+	struct mew_live_shard *at = shard_of(p);
 	uint32_t node, inside;
 
-	mew_live_expect(&mew_tracker.counters.live, (uint64_t)(uintptr_t)p);
+	mew_live_expect(at, (uint64_t)(uintptr_t)p);
 	node = mew_stacks_leaf(&mew_tracker.stacks, &t->stacks, &start, entry);
-	inside = lock_block(t, p);
+	inside = lock_shard(t, at);
 
 	if (mew_tracker_in_window(t))
-		mew_counters_resize(&mew_tracker.counters, &t->counters, old, node,
+		mew_counters_resize(&mew_tracker.counters, &t->counters, at, old, node,
 				    (uint64_t)(uintptr_t)p, bytes);
 	else
 		mew_counters_untrack(&mew_tracker.counters, old);
-	unlock_block(t, p, inside);
+	unlock_shard(t, at, inside);
 	mew_tracker_tell_own_bytes();
 }
 
 static void record_outside(struct mew_recorder_thread *t, const struct mew_live_block *old,
 			   const void *p)
 {
-	uint32_t inside = lock_block(t, p);
+	struct mew_live_shard *at = shard_of(p);
+	uint32_t inside = lock_shard(t, at);
 
 	mew_counters_untrack(&mew_tracker.counters, old);
 	if (mew_tracker_in_first(t))
 		mew_lock_add(&mew_tracker.client.segment->first_iteration_allocations, 1);
-	unlock_block(t, p, inside);
+	unlock_shard(t, at, inside);
 }
 
 /* p is the caller's, so that the real function only looks at it. */
@@ -162,14 +167,16 @@ void mew_recorder_freeing(const void *p)
 {
 	struct mew_recorder_thread *t = &mew_recorder_thread;
 	int *error = error_of(t), saved = *error;
+	struct mew_live_shard *at = shard_of(p);
 	uint32_t inside;
 
 	if (!p)
 		return;
-	inside = lock_block(t, p);
-	mew_counters_free(&mew_tracker.counters, &t->counters, (uint64_t)(uintptr_t)p,
-			  mew_tracker_in_window(t));
-	unlock_block(t, p, inside);
+	inside = lock_shard(t, at);
+	if (!mew_counters_free(&mew_tracker.counters, &t->counters, at, (uint64_t)(uintptr_t)p) &&
+	    mew_tracker_in_window(t))
+		mew_counters_foreign(&mew_tracker.counters, at);
+	unlock_shard(t, at, inside);
 	*error = saved;
 }
 
@@ -177,10 +184,11 @@ int mew_recorder_resizing(const void *p, struct mew_live_block *ret_old)
 {
 	struct mew_recorder_thread *t = &mew_recorder_thread;
 	int *error = error_of(t), saved = *error, is_tracked;
-	uint32_t inside = lock_block(t, p);
+	struct mew_live_shard *at = shard_of(p);
+	uint32_t inside = lock_shard(t, at);
 
 	is_tracked = mew_counters_take(&mew_tracker.counters, (uint64_t)(uintptr_t)p, ret_old);
-	unlock_block(t, p, inside);
+	unlock_shard(t, at, inside);
 	*error = saved;
 	return is_tracked;
 }
@@ -190,14 +198,16 @@ static void record_nothing(struct mew_recorder_thread *t, const struct mew_live_
 			   size_t bytes)
 {
 	const void *p = (const void *)(uintptr_t)(old ? old->addr : 0);
-	uint32_t inside = lock_block(t, p);
+	struct mew_live_shard *at = shard_of(p);
+	uint32_t inside = lock_shard(t, at);
 
-	if (!bytes)
-		mew_counters_released(&mew_tracker.counters, &t->counters, old,
-				      (uint64_t)(uintptr_t)p, mew_tracker_in_window(t));
-	else if (old)
+	if (old && bytes)
 		mew_counters_restore(&mew_tracker.counters, old);
-	unlock_block(t, p, inside);
+	else if (old)
+		mew_counters_released(&mew_tracker.counters, &t->counters, old);
+	else if (!bytes && mew_tracker_in_window(t))
+		mew_counters_foreign(&mew_tracker.counters, at);
+	unlock_shard(t, at, inside);
 }
 
 void mew_recorder_resized(const struct mew_recorder_caller *caller, uint32_t entry,

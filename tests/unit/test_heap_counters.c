@@ -45,14 +45,20 @@ static int stop(void **state)
 	return 0;
 }
 
+static struct mew_live_shard *at(struct fixture *f, uint64_t addr)
+{
+	return mew_live_at(&f->c.live, addr);
+}
+
 static void allocate(struct fixture *f, uint32_t node, uint64_t addr, uint64_t bytes)
 {
-	mew_counters_resize(&f->c, &f->t, NULL, node, addr, bytes);
+	mew_counters_resize(&f->c, &f->t, at(f, addr), NULL, node, addr, bytes);
 }
 
 static void release(struct fixture *f, uint64_t addr)
 {
-	mew_counters_free(&f->c, &f->t, addr, 1);
+	if (!mew_counters_free(&f->c, &f->t, at(f, addr), addr))
+		mew_counters_foreign(&f->c, at(f, addr));
 }
 
 static struct mew_segment_sum sum(const struct fixture *f)
@@ -160,8 +166,8 @@ static void the_stacks_sum_up_to_the_peak_whatever_happens(void **state)
 			size = 0;
 		} else if (bytes[i]) {
 			assert_int_equal(mew_counters_take(&f->c, (i + 1) * 16, &old), 1);
-			mew_counters_resize(&f->c, &f->t, &old, A + random / 64 % 3, (i + 1) * 16,
-					    size);
+			mew_counters_resize(&f->c, &f->t, at(f, (i + 1) * 16), &old,
+					    A + random / 64 % 3, (i + 1) * 16, size);
 		} else {
 			allocate(f, A + random / 64 % 3, (i + 1) * 16, size);
 		}
@@ -197,11 +203,11 @@ static void a_block_freed_by_another_thread_is_not_temporary(void **state)
 	struct fixture *f = *state;
 
 	mew_counters_open(&f->c);
-	mew_counters_resize(&f->c, &f->t, NULL, A, 0x10, 1);
-	mew_counters_free(&f->c, &f->u, 0x10, 1);
+	mew_counters_resize(&f->c, &f->t, at(f, 0x10), NULL, A, 0x10, 1);
+	assert_int_equal(mew_counters_free(&f->c, &f->u, at(f, 0x10), 0x10), 1);
 	/* The address again, by the other thread: not the block that t allocated last. */
-	mew_counters_resize(&f->c, &f->u, NULL, A, 0x10, 1);
-	mew_counters_free(&f->c, &f->t, 0x10, 1);
+	mew_counters_resize(&f->c, &f->u, at(f, 0x10), NULL, A, 0x10, 1);
+	assert_int_equal(mew_counters_free(&f->c, &f->t, at(f, 0x10), 0x10), 1);
 	assert_int_equal(sum(f).frees, 2);
 	assert_int_equal(sum(f).temporary, 0);
 	assert_int_equal(f->s->n_threads, 1 + 1);
@@ -212,8 +218,9 @@ static void unknown_blocks_are_foreign_inside_and_nothing_outside(void **state)
 	struct fixture *f = *state;
 
 	mew_counters_open(&f->c);
-	mew_counters_free(&f->c, &f->t, 0x10, 1);
-	mew_counters_free(&f->c, &f->t, 0x20, 0);
+	assert_int_equal(mew_counters_free(&f->c, &f->t, at(f, 0x10), 0x10), 0);
+	mew_counters_foreign(&f->c, at(f, 0x10));
+	assert_int_equal(mew_counters_free(&f->c, &f->t, at(f, 0x20), 0x20), 0);
 	assert_int_equal(sum(f).foreign_frees, 1);
 	assert_int_equal(sum(f).frees, 0);
 	assert_int_equal(live_bytes(f), 0);
@@ -226,7 +233,7 @@ static void a_pause_lowers_live_but_starts_nothing(void **state)
 
 	mew_counters_open(&f->c);
 	allocate(f, A, 0x10, 100);
-	mew_counters_free(&f->c, &f->t, 0x10, 0);
+	assert_int_equal(mew_counters_free(&f->c, &f->t, at(f, 0x10), 0x10), 1);
 	assert_int_equal(live_bytes(f), 0);
 	assert_int_equal(sum(f).frees, 1);
 	assert_int_equal(f->s->peak_bytes, 100);
@@ -242,7 +249,7 @@ static void a_realloc_moves_live_by_the_difference_and_never_holds_both(void **s
 	assert_int_equal(mew_counters_take(&f->c, 0x10, &old), 1);
 	/* Between the steps the figures stand still. */
 	assert_int_equal(live_bytes(f), 100);
-	mew_counters_resize(&f->c, &f->t, &old, B, 0x20, 150);
+	mew_counters_resize(&f->c, &f->t, at(f, 0x20), &old, B, 0x20, 150);
 	assert_int_equal(sum(f).allocations, 2);
 	assert_int_equal(sum(f).bytes, 250);
 	assert_int_equal(sum(f).frees, 0);
@@ -255,7 +262,7 @@ static void a_realloc_moves_live_by_the_difference_and_never_holds_both(void **s
 	assert_int_equal(f->s->nodes[B].live_blocks, 1);
 
 	assert_int_equal(mew_counters_take(&f->c, 0x20, &old), 1);
-	mew_counters_resize(&f->c, &f->t, &old, B, 0x20, 30);
+	mew_counters_resize(&f->c, &f->t, at(f, 0x20), &old, B, 0x20, 30);
 	assert_int_equal(live_bytes(f), 30);
 	assert_int_equal(f->s->peak_bytes, 150);
 	assert_int_equal(at_peak(f, B), 150);
@@ -288,10 +295,8 @@ static void a_realloc_to_nothing_is_a_free(void **state)
 	mew_counters_open(&f->c);
 	allocate(f, A, 0x10, 100);
 	assert_int_equal(mew_counters_take(&f->c, 0x10, &old), 1);
-	mew_counters_released(&f->c, &f->t, &old, 0x10, 1);
-	mew_counters_released(&f->c, &f->t, NULL, 0x20, 1);
+	mew_counters_released(&f->c, &f->t, &old);
 	assert_int_equal(sum(f).frees, 1);
-	assert_int_equal(sum(f).foreign_frees, 1);
 	assert_int_equal(sum(f).allocations, 1);
 	assert_int_equal(live_bytes(f), 0);
 }
@@ -322,7 +327,7 @@ static void what_is_held_is_told_at_the_close_and_frees_after_it_lower_live_alon
 	allocate(f, B, 0x20, 7);
 	mew_counters_close(&f->c);
 	assert_int_equal(f->s->closed, 1);
-	mew_counters_free(&f->c, &f->t, 0x10, 0);
+	assert_int_equal(mew_counters_free(&f->c, &f->t, at(f, 0x10), 0x10), 1);
 	assert_int_equal(live_bytes(f), 7);
 	assert_int_equal(sum(f).live_bytes, 107);
 	assert_int_equal(sum(f).live_blocks, 2);
@@ -341,7 +346,7 @@ static void a_window_that_opens_again_takes_in_the_frees_between(void **state)
 	mew_counters_open(&f->c);
 	allocate(f, A, 0x10, 100);
 	mew_counters_close(&f->c);
-	mew_counters_free(&f->c, &f->t, 0x10, 0);
+	assert_int_equal(mew_counters_free(&f->c, &f->t, at(f, 0x10), 0x10), 1);
 	mew_counters_open(&f->c);
 	assert_int_equal(f->s->closed, 0);
 	assert_int_equal(sum(f).frees, 1);
@@ -452,10 +457,10 @@ static void calls_are_counted_where_an_event_enters(void **state)
 {
 	struct fixture *f = *state;
 
-	mew_counters_enter(&f->c, 0x10, 3);
-	mew_counters_leave(&f->c, 0x10);
-	mew_counters_enter(&f->c, (uint64_t)1 << 40, 4);
-	mew_counters_leave(&f->c, (uint64_t)1 << 40);
+	mew_counters_enter(&f->c, at(f, 0x10), 3);
+	mew_counters_leave(at(f, 0x10));
+	mew_counters_enter(&f->c, at(f, (uint64_t)1 << 40), 4);
+	mew_counters_leave(at(f, (uint64_t)1 << 40));
 	assert_int_equal(mew_segment_n_hooked(f->s), 7);
 }
 

@@ -13,11 +13,22 @@ static struct mew_live_block block(uint64_t addr)
 	return (struct mew_live_block){.addr = addr, .bytes = addr * 3, .node = 5, .serial = 9};
 }
 
+static int insert_block(struct mew_live *live, const struct mew_live_block *b,
+			struct mew_live_block *ret_old)
+{
+	return mew_live_insert(live, mew_live_at(live, b->addr), b, ret_old);
+}
+
 static int insert(struct mew_live *live, uint64_t addr)
 {
 	struct mew_live_block b = block(addr), old;
 
-	return mew_live_insert(live, &b, &old);
+	return insert_block(live, &b, &old);
+}
+
+static int remove_at(struct mew_live *live, uint64_t addr, struct mew_live_block *ret)
+{
+	return mew_live_remove(mew_live_at(live, addr), addr, ret);
 }
 
 static void a_block_comes_back_as_it_was_put_in_and_only_once(void **state)
@@ -28,17 +39,17 @@ static void a_block_comes_back_as_it_was_put_in_and_only_once(void **state)
 
 	(void)state;
 	mew_live_init(&live, &pages);
-	assert_int_equal(mew_live_remove(&live, 0x1000, &b), 0);
+	assert_int_equal(remove_at(&live, 0x1000, &b), 0);
 	assert_int_equal(insert(&live, 0x1000), 0);
 	assert_true(mew_live_any(&live));
-	assert_int_equal(mew_live_remove(&live, 0x1010, &b), 0);
-	assert_int_equal(mew_live_remove(&live, 0x1000, &b), 1);
+	assert_int_equal(remove_at(&live, 0x1010, &b), 0);
+	assert_int_equal(remove_at(&live, 0x1000, &b), 1);
 	assert_int_equal(b.addr, 0x1000);
 	assert_int_equal(b.bytes, 0x3000);
 	assert_int_equal(b.node, 5);
 	assert_int_equal(b.serial, 9);
 	assert_false(mew_live_any(&live));
-	assert_int_equal(mew_live_remove(&live, 0x1000, &b), 0);
+	assert_int_equal(remove_at(&live, 0x1000, &b), 0);
 	mew_live_done(&live);
 	assert_int_equal(pages.n_bytes, 0);
 }
@@ -51,11 +62,11 @@ static void a_block_takes_the_place_of_one_at_the_same_address(void **state)
 
 	(void)state;
 	mew_live_init(&live, &pages);
-	assert_int_equal(mew_live_insert(&live, &b, &old), 0);
+	assert_int_equal(insert_block(&live, &b, &old), 0);
 	b.bytes = 7;
-	assert_int_equal(mew_live_insert(&live, &b, &old), 1);
+	assert_int_equal(insert_block(&live, &b, &old), 1);
 	assert_int_equal(old.bytes, 0x3000);
-	assert_int_equal(mew_live_remove(&live, 0x1000, &old), 1);
+	assert_int_equal(remove_at(&live, 0x1000, &old), 1);
 	assert_int_equal(old.bytes, 7);
 	assert_false(mew_live_any(&live));
 	mew_live_done(&live);
@@ -67,28 +78,28 @@ static void an_entry_holds_the_largest_of_everything_and_refuses_more(void **sta
 	struct mew_live_block b = {.addr = MEW_LIVE_ADDR_MAX,
 				   .bytes = MEW_LIVE_BYTES_MAX,
 				   .node = MEW_SEGMENT_NODES - 1,
-				   .serial = (1u << MEW_LIVE_SERIAL_BITS) - 1};
+				   .serial = MEW_LIVE_SERIALS - 1};
 	struct mew_live_block old;
 	struct mew_live live;
 
 	(void)state;
 	mew_live_init(&live, &pages);
-	assert_int_equal(mew_live_insert(&live, &b, &old), 0);
-	assert_int_equal(mew_live_remove(&live, b.addr, &old), 1);
+	assert_int_equal(insert_block(&live, &b, &old), 0);
+	assert_int_equal(remove_at(&live, b.addr, &old), 1);
 	assert_memory_equal(&old, &b, sizeof(b));
 	b.bytes++;
-	assert_int_equal(mew_live_insert(&live, &b, &old), -ERANGE);
+	assert_int_equal(insert_block(&live, &b, &old), -ERANGE);
 	b.bytes--;
 	b.addr += 8;
-	assert_int_equal(mew_live_insert(&live, &b, &old), -ERANGE);
+	assert_int_equal(insert_block(&live, &b, &old), -ERANGE);
 	b.addr = 0x1004;
-	assert_int_equal(mew_live_insert(&live, &b, &old), -ERANGE);
+	assert_int_equal(insert_block(&live, &b, &old), -ERANGE);
 	/* Nor is it taken for the one beside it. */
 	b.addr = 0x1000;
-	assert_int_equal(mew_live_insert(&live, &b, &old), 0);
-	assert_int_equal(mew_live_remove(&live, 0x1004, &old), 0);
-	assert_int_equal(mew_live_remove(&live, 0x1000 | (uint64_t)1 << 56, &old), 0);
-	assert_int_equal(mew_live_remove(&live, 0x1000, &old), 1);
+	assert_int_equal(insert_block(&live, &b, &old), 0);
+	assert_int_equal(remove_at(&live, 0x1004, &old), 0);
+	assert_int_equal(remove_at(&live, 0x1000 | (uint64_t)1 << 56, &old), 0);
+	assert_int_equal(remove_at(&live, 0x1000, &old), 1);
 	assert_false(mew_live_any(&live));
 	mew_live_done(&live);
 }
@@ -117,9 +128,9 @@ static void blocks_of_one_bucket_go_to_the_next_ones(void **state)
 		for (size_t i = 0; i < N; i++) {
 			size_t at = round % 2 ? i : N - 1 - i;
 
-			assert_int_equal(mew_live_remove(&live, addrs[at], &b), 1);
+			assert_int_equal(remove_at(&live, addrs[at], &b), 1);
 			assert_int_equal(b.addr, addrs[at]);
-			assert_int_equal(mew_live_remove(&live, addrs[at], &b), 0);
+			assert_int_equal(remove_at(&live, addrs[at], &b), 0);
 		}
 	}
 	/* Nobody is outside, so nobody is looked for there. */
@@ -177,11 +188,11 @@ static void removal_keeps_every_other_block(void **state)
 		i = random % N;
 		addr = 16 + i * 16;
 		if (in[i]) {
-			assert_int_equal(mew_live_remove(&live, addr, &b), 1);
+			assert_int_equal(remove_at(&live, addr, &b), 1);
 			assert_int_equal(b.addr, addr);
 			n--;
 		} else {
-			assert_int_equal(mew_live_remove(&live, addr, &b), 0);
+			assert_int_equal(remove_at(&live, addr, &b), 0);
 			assert_int_equal(insert(&live, addr), 0);
 			n++;
 		}
@@ -189,7 +200,7 @@ static void removal_keeps_every_other_block(void **state)
 		assert_int_equal(n_blocks(&live), n);
 	}
 	for (size_t i = 0; i < N; i++)
-		assert_int_equal(mew_live_remove(&live, 16 + i * 16, &b), in[i]);
+		assert_int_equal(remove_at(&live, 16 + i * 16, &b), in[i]);
 	mew_live_done(&live);
 }
 
@@ -207,7 +218,7 @@ static void the_table_grows_and_keeps_all_blocks(void **state)
 	assert_in_range(pages.n_bytes, 100000 * sizeof(struct mew_live_entry),
 			8 * 100000 * sizeof(struct mew_live_entry));
 	for (uint64_t i = 1; i <= 100000; i++)
-		assert_int_equal(mew_live_remove(&live, i * 32, &b), 1);
+		assert_int_equal(remove_at(&live, i * 32, &b), 1);
 	assert_false(mew_live_any(&live));
 	mew_live_done(&live);
 	assert_int_equal(pages.n_bytes, 0);
@@ -226,8 +237,8 @@ static void without_memory_it_fills_up_and_then_refuses(void **state)
 		assert_true(n < 10000);
 	assert_int_equal(n, mew_live_at(&live, 16)->cap / 16 * 15);
 	for (uint64_t i = 1; i <= n; i++)
-		assert_int_equal(mew_live_remove(&live, i * 16, &b), 1);
-	assert_int_equal(mew_live_remove(&live, (n + 1) * 16, &b), 0);
+		assert_int_equal(remove_at(&live, i * 16, &b), 1);
+	assert_int_equal(remove_at(&live, (n + 1) * 16, &b), 0);
 	assert_int_equal(insert(&live, 16), 0);
 	mew_live_done(&live);
 }
@@ -241,7 +252,7 @@ static void a_shard_needs_memory(void **state)
 	(void)state;
 	mew_live_init(&live, &pages);
 	assert_int_equal(insert(&live, 16), -ENOMEM);
-	assert_int_equal(mew_live_remove(&live, 16, &b), 0);
+	assert_int_equal(remove_at(&live, 16, &b), 0);
 	mew_live_done(&live);
 	mew_live_done(NULL);
 }

@@ -65,11 +65,12 @@ static uint32_t leaf_of(struct worker *w, uint64_t stack)
 
 static void allocate(struct worker *w, uint64_t addr, uint64_t stack, uint64_t bytes)
 {
+	struct mew_live_shard *at = mew_live_at(&counters.live, addr);
 	uint32_t leaf = leaf_of(w, stack);
 
-	mew_counters_enter(&counters, addr, 1);
-	mew_counters_resize(&counters, &w->t, NULL, leaf, addr, bytes);
-	mew_counters_leave(&counters, addr);
+	mew_counters_enter(&counters, at, 1);
+	mew_counters_resize(&counters, &w->t, at, NULL, leaf, addr, bytes);
+	mew_counters_leave(at);
 	w->allocations[stack]++;
 	w->allocated[stack] += bytes;
 	w->live[stack] += (int64_t)bytes;
@@ -77,29 +78,33 @@ static void allocate(struct worker *w, uint64_t addr, uint64_t stack, uint64_t b
 
 static void release(struct worker *w, uint64_t addr, uint64_t stack, uint64_t bytes)
 {
-	mew_counters_enter(&counters, addr, 1);
-	mew_counters_free(&counters, &w->t, addr, 1);
-	mew_counters_leave(&counters, addr);
+	struct mew_live_shard *at = mew_live_at(&counters.live, addr);
+
+	mew_counters_enter(&counters, at, 1);
+	if (!mew_counters_free(&counters, &w->t, at, addr))
+		abort();
+	mew_counters_leave(at);
 	w->frees[stack]++;
 	w->live[stack] -= (int64_t)bytes;
 }
 
 static void resize(struct worker *w, uint64_t addr, uint64_t *stack, uint64_t *bytes)
 {
+	struct mew_live_shard *at = mew_live_at(&counters.live, addr);
 	uint64_t now = next_random(w) % STACKS, n = 1 + next_random(w) % 5000;
 	uint32_t leaf = leaf_of(w, now);
 	struct mew_live_block old;
 	int is_tracked, fails = next_random(w) % 4 == 0;
 
-	mew_counters_enter(&counters, addr, 1);
+	mew_counters_enter(&counters, at, 1);
 	is_tracked = mew_counters_take(&counters, addr, &old);
-	mew_counters_leave(&counters, addr);
-	mew_counters_enter(&counters, addr, 0);
+	mew_counters_leave(at);
+	mew_counters_enter(&counters, at, 0);
 	if (fails)
 		mew_counters_restore(&counters, &old);
 	else
-		mew_counters_resize(&counters, &w->t, &old, leaf, addr, n);
-	mew_counters_leave(&counters, addr);
+		mew_counters_resize(&counters, &w->t, at, &old, leaf, addr, n);
+	mew_counters_leave(at);
 	if (!is_tracked || old.bytes != *bytes)
 		abort();
 	if (fails)
@@ -144,9 +149,13 @@ static void *work(void *arg)
 			pthread_mutex_unlock(&swap);
 		}
 		if (i % 16 == 0) {
-			mew_counters_enter(&counters, at << 30, 1);
-			mew_counters_free(&counters, &w->t, at << 30, 1);
-			mew_counters_leave(&counters, at << 30);
+			struct mew_live_shard *s = mew_live_at(&counters.live, at << 30);
+
+			mew_counters_enter(&counters, s, 1);
+			if (mew_counters_free(&counters, &w->t, s, at << 30))
+				abort();
+			mew_counters_foreign(&counters, s);
+			mew_counters_leave(s);
 			w->foreign++;
 		}
 	}
