@@ -1,407 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
 
-#include <cmocka.h>
-
-#include "kernel/record.h"
-#include "kernel/regs.h"
-
-/* A record under construction. */
-struct maker {
-	_Alignas(8) uint8_t bytes[4096];
-	size_t n;
-};
-
-static void put(struct maker *m, const void *bytes, size_t n)
-{
-	assert_true(m->n + n <= sizeof(m->bytes));
-	memcpy(m->bytes + m->n, bytes, n);
-	m->n += n;
-}
-
-static void put_u32(struct maker *m, uint32_t v)
-{
-	put(m, &v, sizeof(v));
-}
-
-static void put_u64(struct maker *m, uint64_t v)
-{
-	put(m, &v, sizeof(v));
-}
-
-/* A text and NULs up to the next word, as the kernel pads it. */
-static void put_text(struct maker *m, const char *text)
-{
-	put(m, text, strlen(text) + 1);
-	while (m->n % 8)
-		put(m, "", 1);
-}
-
-static void begin(struct maker *m, uint32_t type, uint16_t misc)
-{
-	struct perf_event_header h = {type, misc, 0};
-
-	m->n = 0;
-	put(m, &h, sizeof(h));
-}
-
-/* The first size bytes of the record in a block of exactly that size, so that a sanitizer sees any
- * read past its end. The caller's to free. */
-static struct perf_event_header *cut(const struct maker *m, size_t size)
-{
-	struct perf_event_header *h = malloc(size);
-
-	assert_non_null(h);
-	memcpy(h, m->bytes, size);
-	h->size = (uint16_t)size;
-	return h;
-}
-
-static struct perf_event_header *record_end(const struct maker *m)
-{
-	return cut(m, m->n);
-}
-
-static const struct perf_event_attr sampling = {
-	.type = PERF_TYPE_SOFTWARE,
-	.sample_period = 100000,
-	.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
-		       PERF_SAMPLE_READ | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
-	.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | 1u << 4,
-	.sample_regs_user = MEW_REGS_MASK,
-	.sample_stack_user = 64,
-	.sample_id_all = 1,
-};
-
-static const struct perf_event_attr dummy = {
-	.type = PERF_TYPE_SOFTWARE,
-	.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
-	.sample_id_all = 1,
-};
-
-static void make_sample(struct maker *m, uint64_t abi, uint64_t asked, uint64_t valid)
-{
-	begin(m, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
-	put_u64(m, 0x401000); /* ip */
-	put_u32(m, 10);       /* pid */
-	put_u32(m, 11);       /* tid */
-	put_u64(m, 123456789);
-	put_u32(m, 3); /* cpu */
-	put_u32(m, 0);
-	put_u64(m, 5000000); /* count, enabled, running, lost */
-	put_u64(m, 5000001);
-	put_u64(m, 5000002);
-	put_u64(m, 7);
-	put_u64(m, abi);
-	for (uint64_t i = 0; abi && i < MEW_REGS_N; i++)
-		put_u64(m, 0x1000 + i); /* by the kernel's order */
-	put_u64(m, asked);
-	for (uint64_t i = 0; i < asked; i++)
-		put(m, &(uint8_t){(uint8_t)i}, 1);
-	if (asked)
-		put_u64(m, valid);
-}
-
-static void sample_is_decoded_with_registers_by_dwarf_number(void **state)
-{
-	/* Index: DWARF number. Value: place in the kernel's order. */
-	static const uint64_t place[MEW_RECORD_REGS] = {
-#if defined(__x86_64__) /* AX BX CX DX SI DI BP SP IP R8-R15 */
-		0,
-		3,
-		2,
-		1,
-		4,
-		5,
-		6,
-		7,
-		9,
-		10,
-		11,
-		12,
-		13,
-		14,
-		15,
-		16,
-		8,
-#else /* aarch64: X0-X29 LR SP PC */
-		0,
-		1,
-		2,
-		3,
-		4,
-		5,
-		6,
-		7,
-		8,
-		9,
-		10,
-		11,
-		12,
-		13,
-		14,
-		15,
-		16,
-		17,
-		18,
-		19,
-		20,
-		21,
-		22,
-		23,
-		24,
-		25,
-		26,
-		27,
-		28,
-		29,
-		30,
-		31,
-		32,
-#endif
-	};
-	struct perf_event_header *h;
-	struct mew_record r;
-	struct maker m;
-
-	(void)state;
-	make_sample(&m, PERF_SAMPLE_REGS_ABI_64, 64, 40);
-	h = record_end(&m);
-	assert_int_equal(mew_record_decode(&sampling, h, &r), 0);
-	assert_int_equal(r.type, MEW_RECORD_SAMPLE);
-	assert_int_equal(r.ip, 0x401000);
-	assert_int_equal(r.pid, 10);
-	assert_int_equal(r.tid, 11);
-	assert_int_equal(r.time_ns, 123456789);
-	assert_int_equal(r.cpu, 3);
-	assert_int_equal(r.count, 5000000);
-	assert_int_equal(r.period, 100000);
-	assert_int_equal(r.user, 1);
-	assert_int_equal(r.has_regs, 1);
-	for (size_t i = 0; i < MEW_RECORD_REGS; i++)
-		assert_int_equal(r.regs[i], 0x1000 + place[i]);
-	assert_int_equal(r.stack_bytes, 40);
-	assert_int_equal(r.stack_asked, 64);
-	for (uint8_t i = 0; i < 40; i++)
-		assert_int_equal(r.stack[i], i);
-	free(h);
-}
-
-static void sample_in_the_kernel_is_not_user(void **state)
-{
-	struct perf_event_header *h;
-	struct mew_record r;
-	struct maker m;
-
-	(void)state;
-	make_sample(&m, PERF_SAMPLE_REGS_ABI_64, 64, 64);
-	h = record_end(&m);
-	h->misc = PERF_RECORD_MISC_KERNEL;
-	assert_int_equal(mew_record_decode(&sampling, h, &r), 0);
-	assert_int_equal(r.user, 0);
-	free(h);
-}
-
-static void sample_without_registers_or_stack_says_so(void **state)
-{
-	struct perf_event_header *h;
-	struct mew_record r;
-	struct maker m;
-
-	(void)state;
-	make_sample(&m, PERF_SAMPLE_REGS_ABI_NONE, 0, 0);
-	h = record_end(&m);
-	assert_int_equal(mew_record_decode(&sampling, h, &r), 0);
-	assert_int_equal(r.has_regs, 0);
-	assert_null(r.stack);
-	assert_int_equal(r.stack_bytes, 0);
-	free(h);
-}
-
-static void sample_of_a_32_bit_task_has_no_registers_of_ours(void **state)
-{
-	struct perf_event_header *h;
-	struct mew_record r;
-	struct maker m;
-
-	(void)state;
-	make_sample(&m, PERF_SAMPLE_REGS_ABI_32, 64, 64);
-	h = record_end(&m);
-	assert_int_equal(mew_record_decode(&sampling, h, &r), 0);
-	assert_int_equal(r.has_regs, 0);
-	assert_int_equal(r.stack_bytes, 64);
-	free(h);
-}
-
-static void sample_with_more_valid_stack_than_copied_is_refused(void **state)
-{
-	struct perf_event_header *h;
-	struct mew_record r;
-	struct maker m;
-
-	(void)state;
-	make_sample(&m, PERF_SAMPLE_REGS_ABI_64, 64, 65);
-	h = record_end(&m);
-	assert_int_equal(mew_record_decode(&sampling, h, &r), -EPROTO);
-	free(h);
-	make_sample(&m, PERF_SAMPLE_REGS_ABI_64, 64, 64);
-	memset(m.bytes + m.n - 64 - 16, 0xff, 8); /* the size of the copy */
-	h = record_end(&m);
-	assert_int_equal(mew_record_decode(&sampling, h, &r), -EPROTO);
-	free(h);
-}
-
-#define IN_KERNEL 0xffffffff81000000u
-
-/* A sample at ip that says it has n frames, of which the n_frames given follow, without registers.
- */
-static struct perf_event_header *make_chain(struct maker *m, uint16_t mode, uint64_t ip, uint64_t n,
-					    const uint64_t *frames, size_t n_frames)
-{
-	begin(m, PERF_RECORD_SAMPLE, mode);
-	put_u64(m, ip);
-	put_u64(m, n);
-	put(m, frames, n_frames * sizeof(*frames));
-	put_u64(m, PERF_SAMPLE_REGS_ABI_NONE);
-	return record_end(m);
-}
-
-static const struct perf_event_attr chained = {
-	.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER,
-	.sample_regs_user = MEW_REGS_MASK,
-};
-
-static void sample_has_the_kernels_frames_and_no_others(void **state)
-{
-	static const uint64_t frames[] = {
-		1, /* whose it is nobody has said */
-		(uint64_t)PERF_CONTEXT_USER,
-		0x401000,
-		(uint64_t)PERF_CONTEXT_KERNEL,
-		IN_KERNEL + 3,
-		IN_KERNEL + 2,
-		IN_KERNEL + 1,
-		(uint64_t)PERF_CONTEXT_USER,
-		0x401000,
-		(uint64_t)PERF_CONTEXT_KERNEL,
-		IN_KERNEL + 4,
-	};
-	struct perf_event_header *h;
-	struct mew_record r;
-	struct maker m;
-
-	(void)state;
-	h = make_chain(&m, PERF_RECORD_MISC_KERNEL, IN_KERNEL + 3, 11, frames, 11);
-	assert_int_equal(mew_record_decode(&chained, h, &r), 0);
-	assert_int_equal(r.user, 0);
-	assert_int_equal(r.has_regs, 0);
-	assert_int_equal(r.n_kernel_pcs, 3);
-	for (uint32_t i = 0; i < 3; i++)
-		assert_int_equal(mew_record_kernel_pc(&r, i), IN_KERNEL + 3 - i);
-	free(h);
-}
-
-static void sample_in_the_kernel_has_its_pc_when_it_has_no_frames(void **state)
-{
-	static const uint64_t empty[] = {(uint64_t)PERF_CONTEXT_KERNEL};
-	struct perf_event_header *h;
-	struct mew_record r;
-	struct maker m;
-
-	(void)state;
-	for (unsigned n = 0; n < 2; n++) {
-		h = make_chain(&m, PERF_RECORD_MISC_KERNEL, IN_KERNEL, n, empty, n);
-		assert_int_equal(mew_record_decode(&chained, h, &r), 0);
-		assert_int_equal(r.n_kernel_pcs, 1);
-		assert_int_equal(mew_record_kernel_pc(&r, 0), IN_KERNEL);
-		free(h);
-	}
-	/* Of another mode there are none. */
-	h = make_chain(&m, PERF_RECORD_MISC_USER, 0x401000, 0, empty, 0);
-	assert_int_equal(mew_record_decode(&chained, h, &r), 0);
-	assert_int_equal(r.n_kernel_pcs, 0);
-	free(h);
-	h = make_chain(&m, PERF_RECORD_MISC_HYPERVISOR, IN_KERNEL, 0, empty, 0);
-	assert_int_equal(mew_record_decode(&chained, h, &r), 0);
-	assert_int_equal(r.n_kernel_pcs, 0);
-	free(h);
-}
-
-static void sample_with_more_frames_than_bytes_is_refused(void **state)
-{
-	static const uint64_t frames[] = {(uint64_t)PERF_CONTEXT_KERNEL, IN_KERNEL, IN_KERNEL};
-	/* one too many takes the place of the registers; the rest lies outside, or wraps */
-	static const uint64_t wrong[] = {
-		4,         5, MEW_RECORD_KERNEL_PCS + 1, UINT64_MAX / 8 + 1, UINT64_MAX / 8 + 4,
-		UINT64_MAX};
-	struct perf_event_header *h;
-	struct mew_record r;
-	struct maker m;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		h = make_chain(&m, PERF_RECORD_MISC_KERNEL, IN_KERNEL, wrong[i], frames, 3);
-		assert_int_equal(mew_record_decode(&chained, h, &r), -EPROTO);
-		free(h);
-	}
-	for (size_t size = sizeof(*h); size < m.n; size++) { /* ends anywhere */
-		h = make_chain(&m, PERF_RECORD_MISC_KERNEL, IN_KERNEL, 3, frames, 3);
-		free(h);
-		h = cut(&m, size);
-		assert_int_equal(mew_record_decode(&chained, h, &r), -EPROTO);
-		free(h);
-	}
-}
-
-static void sample_period_is_the_records_where_it_has_one(void **state)
-{
-	const struct perf_event_attr attr = {.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD,
-					     .sample_period = 5};
-	struct perf_event_header *h;
-	struct mew_record r;
-	struct maker m;
-
-	(void)state;
-	begin(&m, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
-	put_u64(&m, 99);
-	put_u64(&m, 1234);
-	h = record_end(&m);
-	assert_int_equal(mew_record_decode(&attr, h, &r), 0);
-	assert_int_equal(r.time_ns, 99);
-	assert_int_equal(r.period, 1234);
-	free(h);
-}
-
-static void sample_of_an_attr_that_is_not_ours_is_refused(void **state)
-{
-	struct perf_event_attr attr = sampling;
-	struct perf_event_header *h;
-	struct mew_record r;
-	struct maker m;
-
-	(void)state;
-	make_sample(&m, PERF_SAMPLE_REGS_ABI_64, 64, 64);
-	h = record_end(&m);
-	attr.sample_type |= PERF_SAMPLE_RAW;
-	assert_int_equal(mew_record_decode(&attr, h, &r), -EPROTO);
-	attr = sampling;
-	attr.read_format |= PERF_FORMAT_GROUP;
-	assert_int_equal(mew_record_decode(&attr, h, &r), -EPROTO);
-	attr = sampling;
-	attr.sample_regs_user = 1;
-	assert_int_equal(mew_record_decode(&attr, h, &r), -EPROTO);
-	free(h);
-}
+#include "record_maker.h"
 
 /* The trailer of sampling: TID, TIME, CPU. */
 static void put_sampling_trailer(struct maker *m)
@@ -760,11 +363,12 @@ static void record_smaller_than_its_header_is_refused(void **state)
 static void records_of_random_bytes_never_reach_outside(void **state)
 {
 	uint64_t random = 2463534242u;
-	unsigned n_taken = 0;
+	unsigned n_taken = 0, n_chains = 0;
 
 	(void)state;
 	for (unsigned round = 0; round < 200000; round++) {
-		const struct perf_event_attr *attr = round & 1 ? &sampling : &dummy;
+		const struct perf_event_attr *attrs[] = {&sampling, &dummy, &chained};
+		const struct perf_event_attr *attr = attrs[round % 3];
 		struct perf_event_header *h;
 		const char *bytes;
 		struct mew_record r;
@@ -774,14 +378,17 @@ static void records_of_random_bytes_never_reach_outside(void **state)
 		random ^= random << 13;
 		random ^= random >> 7;
 		random ^= random << 17;
-		begin(&m, (uint32_t)(random % 18), (uint16_t)(random >> 16));
+		begin(&m, random % 3 ? (uint32_t)(random % 18) : PERF_RECORD_SAMPLE,
+		      (uint16_t)(random >> 16));
 		size = 8 + (random >> 32) % 300;
 		while (m.n < size) {
 			random ^= random << 13;
 			random ^= random >> 7;
 			random ^= random << 17;
 			/* Small numbers are likely sizes. */
-			put_u64(&m, random & 2 ? random : random % 80);
+			put_u64(&m, random & 2    ? random
+				    : random & 12 ? random % 80
+						  : (uint64_t)PERF_CONTEXT_KERNEL);
 		}
 		h = cut(&m, size);
 		bytes = (const char *)h;
@@ -796,25 +403,22 @@ static void records_of_random_bytes_never_reach_outside(void **state)
 				assert_true((const char *)r.stack + r.stack_bytes <= bytes + size);
 				assert_true(r.stack_bytes <= r.stack_asked);
 			}
+			if (r.kernel_pcs) {
+				const char *pcs = (const char *)r.kernel_pcs;
+
+				n_chains++;
+				assert_true(pcs >= bytes + 8);
+				assert_true(pcs + 8 * (size_t)r.n_kernel_pcs <= bytes + size);
+			}
 		}
 		free(h);
 	}
-	assert_true(n_taken > 1000);
+	assert_true(n_taken > 1000 && n_chains > 100);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sample_is_decoded_with_registers_by_dwarf_number),
-		cmocka_unit_test(sample_in_the_kernel_is_not_user),
-		cmocka_unit_test(sample_without_registers_or_stack_says_so),
-		cmocka_unit_test(sample_of_a_32_bit_task_has_no_registers_of_ours),
-		cmocka_unit_test(sample_with_more_valid_stack_than_copied_is_refused),
-		cmocka_unit_test(sample_has_the_kernels_frames_and_no_others),
-		cmocka_unit_test(sample_in_the_kernel_has_its_pc_when_it_has_no_frames),
-		cmocka_unit_test(sample_with_more_frames_than_bytes_is_refused),
-		cmocka_unit_test(sample_period_is_the_records_where_it_has_one),
-		cmocka_unit_test(sample_of_an_attr_that_is_not_ours_is_refused),
 		cmocka_unit_test(lost_records_of_both_kinds_are_counted),
 		cmocka_unit_test(throttle_is_told_from_unthrottle),
 		cmocka_unit_test(switch_says_its_direction_and_preemption),
