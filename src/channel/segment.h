@@ -117,7 +117,7 @@ struct mew_segment {
 	uint64_t n_threads; /* that allocated in the window */
 	uint32_t closed;    /* the window was closed. 0: the process ended inside */
 	uint32_t forked; /* children that the process forked in the window (they record nothing) */
-	uint64_t own_bytes;   /* the tracker's own memory */
+	uint64_t own_bytes;   /* the tracker's own memory, but for the nodes */
 	uint32_t new_goes_by; /* enum mew_segment_new */
 	uint32_t leaving;     /* an exec was on its way when the segment was written last */
 
@@ -170,6 +170,13 @@ static inline int64_t mew_segment_live(const struct mew_segment *s)
 	int64_t below = (int64_t)(__atomic_load_n(&s->below, __ATOMIC_SEQ_CST) & MEW_SEGMENT_BELOW);
 
 	return __atomic_load_n(&s->peak_bytes, __ATOMIC_SEQ_CST) - below;
+}
+
+/* The tracker's own memory, as far as it has been touched. */
+static inline uint64_t mew_segment_own_bytes(const struct mew_segment *s)
+{
+	return __atomic_load_n(&s->own_bytes, __ATOMIC_RELAXED) +
+	       (uint64_t)__atomic_load_n(&s->n_nodes, __ATOMIC_RELAXED) * sizeof(s->nodes[0]);
 }
 
 /* Over all nodes and shards. */

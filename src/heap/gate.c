@@ -97,7 +97,6 @@ static void gate_phase(enum mew_gate_phase phase)
 		mew_live_unlock(&mew_tracker.counters.live);
 	}
 	mew_tracker_unlock_gate();
-	mew_tracker_tell_own_bytes();
 	mew_tracker_end(t, inside);
 }
 

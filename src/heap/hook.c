@@ -41,7 +41,7 @@
 
 #define MEW_UNPACK(...) __VA_ARGS__
 #define AND_CALLER(...) (uint64_t sp, uint64_t fp, uint64_t pc, __VA_ARGS__)
-#define CALLER ((struct mew_recorder_caller){.pc = pc, .sp = sp, .fp = fp})
+#define CALLER ((struct mew_stacks_caller){.pc = pc, .sp = sp, .fp = fp})
 
 static inline int is_on(uint32_t bits)
 {
@@ -53,7 +53,7 @@ static inline int is_on(uint32_t bits)
 #define DEFINE_ALLOCATE(name, parameters, arguments, bytes)                                        \
 	SLOW void *slow_##name AND_CALLER parameters                                               \
 	{                                                                                          \
-		struct mew_recorder_caller caller = CALLER;                                        \
+		struct mew_stacks_caller caller = CALLER;                                          \
 		void *ret;                                                                         \
                                                                                                    \
 		if (!mew_recorder_enter(&caller, 1))                                               \
@@ -94,8 +94,7 @@ int mew_hook_left(int version, int actions, uint64_t type, void *exception, void
 #define LEAVE_WHEN_UNWOUND __asm__ volatile(".cfi_personality 0x1b, mew_hook_left")
 
 #define DEFINE_NEW(name, parameters, arguments, bytes)                                             \
-	SLOW void *recorded_##name(const struct mew_recorder_caller *caller,                       \
-				   MEW_UNPACK parameters)                                          \
+	SLOW void *recorded_##name(const struct mew_stacks_caller *caller, MEW_UNPACK parameters)  \
 	{                                                                                          \
 		void *ret;                                                                         \
                                                                                                    \
@@ -106,7 +105,7 @@ int mew_hook_left(int version, int actions, uint64_t type, void *exception, void
 	}                                                                                          \
 	SLOW void *slow_##name AND_CALLER parameters                                               \
 	{                                                                                          \
-		struct mew_recorder_caller caller = CALLER;                                        \
+		struct mew_stacks_caller caller = CALLER;                                          \
                                                                                                    \
 		if (!mew_recorder_enter(&caller, 1))                                               \
 			return mew_real.name arguments;                                            \
@@ -122,7 +121,7 @@ int mew_hook_left(int version, int actions, uint64_t type, void *exception, void
 #define DEFINE_PLACE(name, parameters, arguments, bytes)                                           \
 	SLOW int slow_##name AND_CALLER parameters                                                 \
 	{                                                                                          \
-		struct mew_recorder_caller caller = CALLER;                                        \
+		struct mew_stacks_caller caller = CALLER;                                          \
 		int rc;                                                                            \
                                                                                                    \
 		if (!mew_recorder_enter(&caller, 1))                                               \
@@ -145,7 +144,7 @@ int mew_hook_left(int version, int actions, uint64_t type, void *exception, void
 	}                                                                                          \
 	SLOW void *slow_##name AND_CALLER parameters                                               \
 	{                                                                                          \
-		struct mew_recorder_caller caller = CALLER;                                        \
+		struct mew_stacks_caller caller = CALLER;                                          \
 		struct mew_live_block old;                                                         \
 		int is_tracked;                                                                    \
 		void *ret;                                                                         \
@@ -173,7 +172,7 @@ int mew_hook_left(int version, int actions, uint64_t type, void *exception, void
 #define DEFINE_FREE(name, parameters, arguments, bytes)                                            \
 	SLOW void slow_##name AND_CALLER parameters                                                \
 	{                                                                                          \
-		struct mew_recorder_caller caller = CALLER;                                        \
+		struct mew_stacks_caller caller = CALLER;                                          \
 		int is_recorded = mew_recorder_enter(&caller, 0);                                  \
                                                                                                    \
 		/* Before the real call: after it the address may be another block's. */           \

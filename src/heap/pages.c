@@ -20,9 +20,9 @@ static void kernel_unmap(void *p, size_t bytes)
 	munmap(p, bytes);
 }
 
-void mew_pages_init(struct mew_pages *pages)
+void mew_pages_init(struct mew_pages *pages, uint64_t *n_bytes)
 {
-	*pages = (struct mew_pages){.map = kernel_map, .unmap = kernel_unmap};
+	*pages = (struct mew_pages){.map = kernel_map, .unmap = kernel_unmap, .n_bytes = n_bytes};
 }
 
 void *mew_pages_map(struct mew_pages *pages, size_t bytes)
@@ -30,7 +30,7 @@ void *mew_pages_map(struct mew_pages *pages, size_t bytes)
 	void *p = pages->map(bytes);
 
 	if (p)
-		mew_lock_add(&pages->n_bytes, bytes);
+		mew_lock_add(pages->n_bytes, bytes);
 	return p;
 }
 
@@ -38,6 +38,6 @@ void mew_pages_unmap(struct mew_pages *pages, void *p, size_t bytes)
 {
 	if (!p)
 		return;
-	mew_lock_add(&pages->n_bytes, -(uint64_t)bytes);
+	mew_lock_add(pages->n_bytes, -(uint64_t)bytes);
 	pages->unmap(p, bytes);
 }

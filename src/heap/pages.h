@@ -12,11 +12,11 @@
 struct mew_pages {
 	void *(*map)(size_t bytes); /* zeroed memory, NULL: none left */
 	void (*unmap)(void *p, size_t bytes);
-	uint64_t n_bytes; /* mapped now, by mew_pages_map; by any thread at any time */
+	uint64_t *n_bytes; /* borrowed: what mew_pages_map() has mapped now is added there */
 };
 
-/* The kernel's pages. */
-void mew_pages_init(struct mew_pages *pages);
+/* The kernel's pages. n_bytes: a counter of all threads, where others may add too. */
+void mew_pages_init(struct mew_pages *pages, uint64_t *n_bytes);
 
 /* bytes of zeroed memory, the caller's until it unmaps them; NULL: no memory. */
 void *mew_pages_map(struct mew_pages *pages, size_t bytes);

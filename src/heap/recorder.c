@@ -65,7 +65,7 @@ static void be_child(const struct mew_recorder_thread *t)
 		__atomic_fetch_add(&mew_tracker.client.segment->forked, 1, __ATOMIC_RELAXED);
 }
 
-int mew_recorder_enter_again(const struct mew_recorder_caller *caller, int is_allocation)
+int mew_recorder_enter_again(const struct mew_stacks_caller *caller, int is_allocation)
 {
 	struct mew_recorder_thread *t = &mew_recorder_thread;
 
@@ -98,16 +98,14 @@ static inline int *error_of(struct mew_recorder_thread *t)
 
 /* A call in the window gave bytes at p; it may have taken old. */
 static ALWAYS_INLINE void record(struct mew_recorder_thread *t,
-				 const struct mew_recorder_caller *caller, uint32_t entry,
+				 const struct mew_stacks_caller *caller, uint32_t entry,
 				 const struct mew_live_block *old, const void *p, size_t bytes)
 {
-	struct mew_walk_start start = {
-		.pc = caller->pc, .sp = caller->sp, .fp = caller->fp, .pc_is_return = 1};
 	struct mew_live_shard *at = shard_of(p);
 	uint32_t node, inside;
 
 	mew_live_expect(at, (uint64_t)(uintptr_t)p);
-	node = mew_stacks_leaf(&mew_tracker.stacks, &t->stacks, &start, entry);
+	node = mew_stacks_leaf(&mew_tracker.stacks, &t->stacks, caller, entry);
 	inside = lock_shard(t, at);
 
 	if (mew_tracker_in_window(t))
@@ -116,7 +114,6 @@ static ALWAYS_INLINE void record(struct mew_recorder_thread *t,
 	else
 		mew_counters_untrack(&mew_tracker.counters, old);
 	unlock_shard(t, at, inside);
-	mew_tracker_tell_own_bytes();
 }
 
 static void record_outside(struct mew_recorder_thread *t, const struct mew_live_block *old,
@@ -139,7 +136,7 @@ static size_t usable_size(const void *p)
 }
 
 static ALWAYS_INLINE void came_back(struct mew_recorder_thread *t,
-				    const struct mew_recorder_caller *caller, uint32_t entry,
+				    const struct mew_stacks_caller *caller, uint32_t entry,
 				    const struct mew_live_block *old, const void *p, size_t bytes)
 {
 	t->inside = MEW_INSIDE_RECORDER;
@@ -151,7 +148,7 @@ static ALWAYS_INLINE void came_back(struct mew_recorder_thread *t,
 		record_outside(t, old, p);
 }
 
-void mew_recorder_allocated(const struct mew_recorder_caller *caller, uint32_t entry, const void *p,
+void mew_recorder_allocated(const struct mew_stacks_caller *caller, uint32_t entry, const void *p,
 			    size_t bytes)
 {
 	struct mew_recorder_thread *t = &mew_recorder_thread;
@@ -210,7 +207,7 @@ static void record_nothing(struct mew_recorder_thread *t, const struct mew_live_
 	unlock_shard(t, at, inside);
 }
 
-void mew_recorder_resized(const struct mew_recorder_caller *caller, uint32_t entry,
+void mew_recorder_resized(const struct mew_stacks_caller *caller, uint32_t entry,
 			  const struct mew_live_block *old, const void *q, size_t bytes)
 {
 	struct mew_recorder_thread *t = &mew_recorder_thread;
@@ -314,13 +311,13 @@ static int start(const char *path)
 	if (rc)
 		return rc;
 	segment = mew_tracker.client.segment;
-	mew_pages_init(&mew_tracker.pages);
+	mew_pages_init(&mew_tracker.pages, &segment->own_bytes);
 	rc = mew_tree_init(&mew_tracker.tree, segment, mew_tracker.client.segment_bytes,
 			   &mew_tracker.pages);
 	if (rc)
 		return rc;
 	mew_counters_init(&mew_tracker.counters, segment, &mew_tracker.pages);
-	mew_pages_init(&mew_tracker.maps_pages);
+	mew_pages_init(&mew_tracker.maps_pages, &segment->own_bytes);
 	if (mew_tracker_is_set(MEW_HEAP_MMAP))
 		rc = mew_mapped_init(&mew_tracker.mapped, &segment->mapped, &mew_tracker.maps_pages,
 				     (uint64_t)getauxval(AT_PAGESZ));

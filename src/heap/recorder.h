@@ -21,12 +21,6 @@ enum mew_recorder_mode {
 	MEW_RECORDER_FREES = 2, /* frees are: as long as the window is open or a block tracked */
 };
 
-/* Where an entry point was called: its return address, sp and frame pointer once it has returned.
- */
-struct mew_recorder_caller {
-	uint64_t pc, sp, fp;
-};
-
 enum mew_recorder_inside {
 	MEW_INSIDE_REAL = 1,     /* in the real function: a call from there is a part of it */
 	MEW_INSIDE_RECORDER = 2, /* in the recorder: only a signal handler can call from there */
@@ -49,11 +43,11 @@ extern uint32_t mew_recorder_mode
 extern __thread struct mew_recorder_thread mew_recorder_thread
 	__attribute__((visibility("hidden")));
 
-int mew_recorder_enter_again(const struct mew_recorder_caller *caller, int is_allocation);
+int mew_recorder_enter_again(const struct mew_stacks_caller *caller, int is_allocation);
 
 /* 1: the call is to be recorded. 0: it is nested in another one, comes from a signal handler that
  * interrupted the recorder (is_allocation: counted as lost), or the process is a forked child. */
-static inline int mew_recorder_enter(const struct mew_recorder_caller *caller, int is_allocation)
+static inline int mew_recorder_enter(const struct mew_stacks_caller *caller, int is_allocation)
 {
 	struct mew_recorder_thread *t = &mew_recorder_thread;
 
@@ -65,7 +59,7 @@ static inline int mew_recorder_enter(const struct mew_recorder_caller *caller, i
 }
 
 /* An allocation came back; p NULL: it failed. */
-void mew_recorder_allocated(const struct mew_recorder_caller *caller, uint32_t entry, const void *p,
+void mew_recorder_allocated(const struct mew_stacks_caller *caller, uint32_t entry, const void *p,
 			    size_t bytes);
 
 /* p is about to be freed, then it was. */
@@ -77,7 +71,7 @@ static inline void mew_recorder_freed(void)
 
 /* p, not NULL, is about to be resized: 1 and *ret_old when it was tracked; and came back as q. */
 int mew_recorder_resizing(const void *p, struct mew_live_block *ret_old);
-void mew_recorder_resized(const struct mew_recorder_caller *caller, uint32_t entry,
+void mew_recorder_resized(const struct mew_stacks_caller *caller, uint32_t entry,
 			  const struct mew_live_block *old, const void *q, size_t bytes);
 
 /*

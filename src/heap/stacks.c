@@ -5,53 +5,28 @@
 
 #include <errno.h>
 
-#include "heap/lock.h"
-#include "unwind/recall.h"
-#include "unwind/trail.h"
-
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-#define SCRATCHES 64u /* threads that walk at the same time */
-
-/* What a walk needs, too large for the stack of a program's thread. */
-struct mew_stacks_scratch {
-	struct mew_lock lock; /* tried, never waited for */
-	uint32_t is_touched;
-	uint16_t stripe;    /* the flags that tell the leaves of its threads from those of others */
-	uint32_t n_deepest; /* frames that any stack had */
-	struct mew_walk_cache cache;
-	struct mew_tree_memo memos[1u << MEW_TREE_MEMO_BITS];
-	struct mew_recall recall;
-	struct mew_trail trail;
-	struct mew_walk_result walk;
-	char text[1024];
-};
-
-static inline struct mew_stacks_scratch *take_scratch(struct mew_stacks *stacks,
-						      struct mew_stacks_thread *t)
+struct mew_stacks_scratch *mew_stacks_take(struct mew_stacks *stacks, struct mew_stacks_thread *t)
 {
-	uint32_t slot;
+	uint32_t i;
 
-	if (!t->slot)
-		t->slot = 1 + __atomic_fetch_add(&stacks->n_slots, 1, __ATOMIC_RELAXED) % SCRATCHES;
-	for (slot = t->slot - 1;; slot = (slot + 1) % SCRATCHES) {
-		struct mew_stacks_scratch *s = &stacks->scratches[slot];
+	if (!t->scratch)
+		t->scratch = &stacks->scratches[__atomic_fetch_add(&stacks->n_given, 1,
+								   __ATOMIC_RELAXED) %
+						MEW_STACKS_SCRATCHES];
+	for (i = (uint32_t)(t->scratch - stacks->scratches);; i = (i + 1) % MEW_STACKS_SCRATCHES) {
+		struct mew_stacks_scratch *s = &stacks->scratches[i];
 
 		if (!mew_lock_try(&s->lock))
 			continue;
 		if (!s->is_touched) {
 			s->is_touched = 1;
-			s->stripe = (uint16_t)(slot % MEW_NODE_STRIPES << MEW_NODE_STRIPE);
-			mew_lock_add(&stacks->bytes,
+			s->stripe = (uint16_t)(i % MEW_NODE_STRIPES << MEW_NODE_STRIPE);
+			mew_lock_add(&stacks->tree->segment->own_bytes,
 				     sizeof(s->cache) + sizeof(s->memos) + sizeof(s->recall) +
 					     sizeof(s->trail.quick) + sizeof(s->text));
 		}
 		return s;
 	}
-}
-
-static void give_scratch(struct mew_stacks_scratch *s)
-{
-	mew_lock_release(&s->lock);
 }
 
 /* So much of the scratch memory is touched for a stack of n frames. */
@@ -62,7 +37,7 @@ static void touch(struct mew_stacks *stacks, struct mew_stacks_scratch *s, uint3
 
 	if (n <= s->n_deepest)
 		return;
-	mew_lock_add(&stacks->bytes, (n - s->n_deepest) * frame_bytes);
+	mew_lock_add(&stacks->tree->segment->own_bytes, (n - s->n_deepest) * frame_bytes);
 	s->n_deepest = n;
 }
 
@@ -170,53 +145,40 @@ static uint32_t leaf_of_trail(struct mew_stacks *stacks, const struct mew_stacks
 	return mew_tree_child_again(stacks->tree, s->memos, key);
 }
 
-/* By the trail, or all of it. */
-static __attribute__((noinline)) uint32_t
-walk(struct mew_stacks *stacks, struct mew_stacks_thread *t, struct mew_stacks_scratch *s,
-     const struct mew_walk_start *start, const struct mew_walk_stack *stack, uint32_t entry,
-     uint64_t key)
+uint32_t mew_stacks_walk(struct mew_stacks *stacks, struct mew_stacks_thread *t,
+			 struct mew_stacks_scratch *s, const struct mew_stacks_caller *caller,
+			 uint32_t entry)
 {
 	struct mew_client *client = stacks->client;
 	struct mew_walk_result *w = &s->walk;
-
-	if (mew_trail_walk(&s->trail, client->table, mew_client_table_bytes(client), start, stack,
-			   &stacks->root, &s->cache)) {
-		uint32_t leaf = leaf_of_trail(stacks, t, s, entry);
-
-		if (leaf != MEW_TREE_LOST)
-			mew_recall_keep(&s->recall, &s->trail, start, stack, key, leaf);
-		return leaf;
-	}
-	do {
-		mew_walk(client->table, mew_client_table_bytes(client), start, stack, &stacks->root,
-			 &s->cache, w);
-	} while (w->end > MEW_WALK_ZERO && w->end != MEW_WALK_DEEP &&
-		 mew_client_ask(client, w->broke_at));
-	return leaf_of_walk(stacks, t, s, entry);
-}
-
-static ALWAYS_INLINE uint32_t leaf_of(struct mew_stacks *stacks, struct mew_stacks_thread *t,
-				      struct mew_stacks_scratch *s,
-				      const struct mew_walk_start *start, uint32_t entry)
-{
 	struct walked on = {t, s};
-	struct mew_walk_stack stack = {.lo = start->sp, .end_of = end_of, .arg = &on};
-	/* What tells leaves of the same stack apart. */
-	uint64_t key = entry | (uint64_t)t->is_loops << 16 | (uint64_t)stripe_of(stacks, s) << 32;
+	struct mew_walk_start start = mew_stacks_start(caller);
+	struct mew_walk_stack stack = {.lo = caller->sp, .end_of = end_of, .arg = &on};
+	uint64_t key = mew_stacks_key(t, entry);
 	uint32_t leaf;
 
-	stack.hi = start->sp >= t->stack.own.lo && start->sp < t->stack.own.hi
-			   ? t->stack.own.hi
-			   : end_of(&on, start->sp);
+	stack.hi = end_of(&on, caller->sp);
 	/* What was unloaded may have been replaced at the same place: its rules would lead astray,
 	 * and to something that looks like a stack. */
 	if (__atomic_load_n(&stacks->n_unloaded, __ATOMIC_RELAXED) &&
 	    __atomic_exchange_n(&stacks->n_unloaded, 0, __ATOMIC_RELAXED))
-		mew_client_refresh(stacks->client, start->pc);
-	if (mew_recall_find(&s->recall, stacks->client->table, start, &stack, &stacks->root, key,
-			    &leaf))
+		mew_client_refresh(client, caller->pc);
+	/* It may be known of a stack that is not the thread's own. */
+	if (mew_recall_find(&s->recall, client->table, &start, &stack, &stacks->root, key, &leaf))
 		return leaf;
-	return walk(stacks, t, s, start, &stack, entry, key);
+	if (mew_trail_walk(&s->trail, client->table, mew_client_table_bytes(client), &start, &stack,
+			   &stacks->root, &s->cache)) {
+		leaf = leaf_of_trail(stacks, t, s, entry);
+		if (leaf != MEW_TREE_LOST)
+			mew_recall_keep(&s->recall, &s->trail, &start, &stack, key, leaf);
+		return leaf;
+	}
+	do {
+		mew_walk(client->table, mew_client_table_bytes(client), &start, &stack,
+			 &stacks->root, &s->cache, w);
+	} while (w->end > MEW_WALK_ZERO && w->end != MEW_WALK_DEEP &&
+		 mew_client_ask(client, w->broke_at));
+	return leaf_of_walk(stacks, t, s, entry);
 }
 
 int mew_stacks_init(struct mew_stacks *stacks, struct mew_client *client, struct mew_tree *tree,
@@ -224,18 +186,8 @@ int mew_stacks_init(struct mew_stacks *stacks, struct mew_client *client, struct
 {
 	stacks->client = client;
 	stacks->tree = tree;
-	stacks->scratches = pages->map(SCRATCHES * sizeof(*stacks->scratches));
+	stacks->scratches = pages->map(MEW_STACKS_SCRATCHES * sizeof(*stacks->scratches));
 	return stacks->scratches ? 0 : -ENOMEM;
-}
-
-uint32_t mew_stacks_leaf(struct mew_stacks *stacks, struct mew_stacks_thread *t,
-			 const struct mew_walk_start *start, uint32_t entry)
-{
-	struct mew_stacks_scratch *s = take_scratch(stacks, t);
-	uint32_t leaf = leaf_of(stacks, t, s, start, entry);
-
-	give_scratch(s);
-	return leaf;
 }
 
 void mew_stacks_unloaded(struct mew_stacks *stacks)

@@ -90,19 +90,6 @@ static inline void mew_tracker_leave(struct mew_recorder_thread *t)
 	t->inside = 0;
 }
 
-/* What the tracker itself takes, as far as it has been touched. */
-static inline void mew_tracker_tell_own_bytes(void)
-{
-	struct mew_segment *s = mew_tracker.client.segment;
-	uint64_t bytes = __atomic_load_n(&mew_tracker.pages.n_bytes, __ATOMIC_RELAXED) +
-			 __atomic_load_n(&mew_tracker.maps_pages.n_bytes, __ATOMIC_RELAXED) +
-			 __atomic_load_n(&s->n_nodes, __ATOMIC_RELAXED) * sizeof(s->nodes[0]) +
-			 __atomic_load_n(&mew_tracker.stacks.bytes, __ATOMIC_RELAXED);
-
-	if (bytes != __atomic_load_n(&s->own_bytes, __ATOMIC_RELAXED))
-		__atomic_store_n(&s->own_bytes, bytes, __ATOMIC_RELAXED);
-}
-
 /* For who changes phase, serial or whole_paused; what is to be recorded from now on follows from
  * these when the gate is left. */
 static inline void mew_tracker_lock_gate(void)

@@ -273,8 +273,8 @@ static int fill(struct mew_heap_case *k, struct mew_session *s, struct mew_pcase
 			fill_mapped(g, row);
 		facts->n_mapped_lost += g->mapped.lost;
 		row->hook_bytes = isnan(row->hook_bytes)
-					  ? (double)g->own_bytes
-					  : fmax(row->hook_bytes, (double)g->own_bytes);
+					  ? (double)mew_segment_own_bytes(g)
+					  : fmax(row->hook_bytes, (double)mew_segment_own_bytes(g));
 		row->leaked_bytes = sum.live_bytes; /* of the last image */
 		facts->broken += sum.broken;
 		facts->n_children += g->forked;

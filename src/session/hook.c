@@ -150,7 +150,7 @@ uint64_t mew_hook_unseen(const struct mew_hook *h)
 {
 	const struct mew_segment *s = h->segment.at;
 	struct mew_segment_sum sum = mew_segment_sum(s);
-	uint64_t known = h->base_bytes + s->own_bytes + sum.bytes + sum.bytes / 4 +
+	uint64_t known = h->base_bytes + mew_segment_own_bytes(s) + sum.bytes + sum.bytes / 4 +
 			 sum.allocations * BLOCK_BYTES + n_aligned(s) * ALIGNED_BYTES +
 			 SPARE_BYTES + s->n_threads * THREAD_BYTES;
 

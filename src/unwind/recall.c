@@ -40,7 +40,7 @@ void mew_recall_keep(struct mew_recall *r, const struct mew_trail *trail,
 		     const struct mew_walk_start *start, const struct mew_walk_stack *stack,
 		     uint64_t key, uint32_t tag)
 {
-	struct mew_recall_stack *s = mew_recall_at(r, start, key);
+	struct mew_recall_stack *s = mew_recall_at(r, start);
 	const struct mew_trail_frame *inner = &trail->frames[trail->n_frames];
 	const struct mew_trail_frame *f = mew_trail_first_found(trail);
 	const uintptr_t shift = mew_stack_shift(stack);
@@ -53,6 +53,8 @@ void mew_recall_keep(struct mew_recall *r, const struct mew_trail *trail,
 		*w = (struct mew_trail_word){outer->at, mew_stack_known_word(shift, outer->at)};
 	for (uint32_t i = inner->n_words; i-- > 0;)
 		*w++ = trail->words[i];
+	for (; (w - s->words) % 4; w++)
+		*w = w[-1];
 	s->n_words = (uint32_t)(w - s->words);
 	s->fp = start->fp;
 	s->needs_fp = inner->needs_fp;

@@ -25,7 +25,7 @@ struct mew_recall_stack {
 	uint32_t is_known; /* what follows is; else it only came */
 	uint32_t n_due;    /* so often is it to come before it is worth knowing */
 	uint32_t n_failed; /* so often it was known, and had changed */
-	uint32_t n_words;
+	uint32_t n_words;  /* a multiple of 4: the last one may be there again */
 	struct mew_trail_word words[MEW_RECALL_WORDS];
 };
 
@@ -44,10 +44,10 @@ void mew_recall_keep(struct mew_recall *r, const struct mew_trail *trail,
 		     const struct mew_walk_start *start, const struct mew_walk_stack *stack,
 		     uint64_t key, uint32_t tag);
 
-static inline struct mew_recall_stack *
-mew_recall_at(struct mew_recall *r, const struct mew_walk_start *start, uint64_t key)
+static inline struct mew_recall_stack *mew_recall_at(struct mew_recall *r,
+						     const struct mew_walk_start *start)
 {
-	uint64_t h = (start->pc ^ start->sp << 20 ^ key << 8) * 0x9e3779b97f4a7c15u;
+	uint64_t h = (start->pc ^ start->sp << 20) * 0x9e3779b97f4a7c15u;
 
 	return &r->stacks[h >> (64 - MEW_RECALL_BITS)];
 }
@@ -60,32 +60,29 @@ static inline int mew_recall_is(const struct mew_recall_stack *s,
 }
 
 /* Whether the words are what they were. */
-static inline int mew_recall_holds(const struct mew_recall_stack *s, uintptr_t shift)
+static inline __attribute__((always_inline)) int mew_recall_holds(const struct mew_recall_stack *s,
+								  uintptr_t shift)
 {
-	const struct mew_trail_word *w = s->words;
-	uint32_t n = s->n_words;
+	const struct mew_trail_word *end = s->words + s->n_words;
 
-	for (; n >= 4; n -= 4, w += 4)
+	for (const struct mew_trail_word *w = s->words; w < end; w += 4)
 		if ((mew_stack_known_word(shift, w[0].at) ^ w[0].value) |
 		    (mew_stack_known_word(shift, w[1].at) ^ w[1].value) |
 		    (mew_stack_known_word(shift, w[2].at) ^ w[2].value) |
 		    (mew_stack_known_word(shift, w[3].at) ^ w[3].value))
-			return 0;
-	for (; n > 0; n--, w++)
-		if (mew_stack_known_word(shift, w->at) != w->value)
 			return 0;
 	return 1;
 }
 
 /* 1 and *ret_tag: the stack from start, a return address, is the one that was kept with that tag
  * under the same key. 0: it is not known, or not any more. */
-static inline int mew_recall_find(struct mew_recall *r, const struct mew_unwind_table *t,
-				  const struct mew_walk_start *start,
-				  const struct mew_walk_stack *stack,
-				  const struct mew_walk_root *root, uint64_t key, uint32_t *ret_tag)
+static inline __attribute__((always_inline)) int
+mew_recall_find(struct mew_recall *r, const struct mew_unwind_table *t,
+		const struct mew_walk_start *start, const struct mew_walk_stack *stack,
+		const struct mew_walk_root *root, uint64_t key, uint32_t *ret_tag)
 {
 	uint64_t generation = __atomic_load_n(&t->generation, __ATOMIC_ACQUIRE);
-	struct mew_recall_stack *s = mew_recall_at(r, start, key);
+	struct mew_recall_stack *s = mew_recall_at(r, start);
 
 	if (__builtin_expect(r->generation != generation || r->root.lo != root->lo ||
 				     r->root.hi != root->hi,

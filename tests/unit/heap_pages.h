@@ -8,6 +8,7 @@
 #include "heap/pages.h"
 
 static uint32_t heap_pages_left;
+static uint64_t heap_pages_bytes; /* mapped now */
 
 static void *heap_pages_map(size_t bytes)
 {
@@ -26,7 +27,9 @@ static void heap_pages_unmap(void *p, size_t bytes)
 static inline struct mew_pages heap_pages(uint32_t left)
 {
 	heap_pages_left = left;
-	return (struct mew_pages){.map = heap_pages_map, .unmap = heap_pages_unmap};
+	heap_pages_bytes = 0;
+	return (struct mew_pages){
+		.map = heap_pages_map, .unmap = heap_pages_unmap, .n_bytes = &heap_pages_bytes};
 }
 
 #endif

@@ -51,7 +51,7 @@ static void a_block_comes_back_as_it_was_put_in_and_only_once(void **state)
 	assert_false(mew_live_any(&live));
 	assert_int_equal(remove_at(&live, 0x1000, &b), 0);
 	mew_live_done(&live);
-	assert_int_equal(pages.n_bytes, 0);
+	assert_int_equal(heap_pages_bytes, 0);
 }
 
 static void a_block_takes_the_place_of_one_at_the_same_address(void **state)
@@ -215,13 +215,13 @@ static void the_table_grows_and_keeps_all_blocks(void **state)
 	for (uint64_t i = 1; i <= 100000; i++)
 		assert_int_equal(insert(&live, i * 32), 0);
 	assert_int_equal(n_blocks(&live), 100000);
-	assert_in_range(pages.n_bytes, 100000 * sizeof(struct mew_live_entry),
+	assert_in_range(heap_pages_bytes, 100000 * sizeof(struct mew_live_entry),
 			8 * 100000 * sizeof(struct mew_live_entry));
 	for (uint64_t i = 1; i <= 100000; i++)
 		assert_int_equal(remove_at(&live, i * 32, &b), 1);
 	assert_false(mew_live_any(&live));
 	mew_live_done(&live);
-	assert_int_equal(pages.n_bytes, 0);
+	assert_int_equal(heap_pages_bytes, 0);
 }
 
 static void without_memory_it_fills_up_and_then_refuses(void **state)

@@ -18,7 +18,6 @@
 #define PLUGIN 0x800000 /* code that mew-perf knows nothing of, at first */
 #define WORDS 4096
 #define CAP_NODES 1000
-#define SCRATCHES 64 /* threads that walk at the same time, in stacks.c */
 
 /* Functions: each frame has a word of its own above sp and the return address above that. */
 enum function { START, A, B, NO_RULE, N_FUNCTIONS };
@@ -108,23 +107,23 @@ static uint64_t call_in(enum function function, uint32_t n)
 	return CODE + function * SPAN + 0x10 + n;
 }
 
-/* The innermost frame's start, of the return addresses in pcs, innermost first. */
-static struct mew_walk_start start_of(struct fixture *f, const uint64_t *pcs, uint32_t n)
+/* The innermost frame's caller, of the return addresses in pcs, innermost first. */
+static struct mew_stacks_caller caller_of(struct fixture *f, const uint64_t *pcs, uint32_t n)
 {
 	uint64_t *sp = f->words + WORDS - 8 - 2 * n;
 
 	for (uint32_t i = 1; i < n; i++)
 		sp[2 * i - 1] = pcs[i];
-	return (struct mew_walk_start){
-		.pc = pcs[0], .sp = (uint64_t)(uintptr_t)sp, .fp = 0x1234, .pc_is_return = 1};
+	return (struct mew_stacks_caller){
+		.pc = pcs[0], .sp = (uint64_t)(uintptr_t)sp, .fp = 0x1234};
 }
 
 static uint32_t leaf_in(struct fixture *f, struct mew_stacks_thread *t, const uint64_t *pcs,
 			uint32_t n, uint32_t entry)
 {
-	struct mew_walk_start start = start_of(f, pcs, n);
+	struct mew_stacks_caller caller = caller_of(f, pcs, n);
 
-	return mew_stacks_leaf(&f->stacks, t, &start, entry);
+	return mew_stacks_leaf(&f->stacks, t, &caller, entry);
 }
 
 static uint32_t leaf(struct fixture *f, const uint64_t *pcs, uint32_t n)
@@ -247,8 +246,27 @@ static void where_there_is_little_room_threads_find_the_same_leaves(void **state
 
 	(void)state;
 	assert_int_equal(leaf_in(f, &other, pcs, 3, 0), id);
-	assert_int_not_equal(other.slot, f->thread.slot);
+	assert_ptr_not_equal(other.scratch, f->thread.scratch);
 	assert_int_equal(f->segment->n_nodes, 2 + 3);
+	fixture_free(f);
+}
+
+static void a_stack_that_is_known_keeps_its_leaf_when_room_gets_short(void **state)
+{
+	const uint64_t pcs[] = {call_in(A, 1), call_in(B, 2), call_in(START, 0)};
+	struct fixture *f = fixture_new(CAP_NODES);
+	struct mew_stacks_thread other = {.stack = f->thread.stack};
+	uint32_t first = leaf(f, pcs, 3), id = 0;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		id = leaf_in(f, &other, pcs, 3, 0);
+	assert_int_not_equal(id, first);
+	f->segment->cap_nodes = 2 * f->segment->n_nodes;
+	assert_int_equal(leaf_in(f, &other, pcs, 3, 0), id);
+	/* What is not known is given the leaf that all have. */
+	f->space.table->generation++;
+	assert_int_equal(leaf_in(f, &other, pcs, 3, 0), first);
 	fixture_free(f);
 }
 
@@ -277,20 +295,20 @@ static void a_loops_stack_that_nobody_called_is_a_coroutines(void **state)
 {
 	const uint64_t pcs[] = {call_in(A, 1), call_in(B, 2), call_in(START, 0)};
 	struct fixture *f = fixture_new(CAP_NODES);
-	struct mew_stacks_thread other = {.slot = 1, .stack = f->thread.stack};
-	struct mew_walk_start start = start_of(f, pcs, 3);
+	struct mew_stacks_thread other = {.scratch = f->stacks.scratches, .stack = f->thread.stack};
+	struct mew_stacks_caller caller = caller_of(f, pcs, 3);
 	uint32_t id, rooted, broken;
 
 	(void)state;
 	f->thread.is_loops = 1;
-	f->thread.slot = 1;
+	f->thread.scratch = f->stacks.scratches;
 	f->stacks.root = (struct mew_walk_root){CODE + B * SPAN + 0x80, CODE + B * SPAN + SPAN};
 	id = leaf(f, pcs, 3);
 	assert_path(f, id, pcs, 3, MEW_TREE_ROOT);
 	assert_int_equal(node(f, id)->flags, MEW_NODE_ROOTED | MEW_NODE_COROUTINE);
 	assert_int_equal(leaf(f, pcs, 3), id);
-	rooted = mew_stacks_leaf(&f->stacks, &other, &start, 0);
-	assert_int_equal(other.slot, 1);
+	rooted = mew_stacks_leaf(&f->stacks, &other, &caller, 0);
+	assert_ptr_equal(other.scratch, f->stacks.scratches);
 	assert_int_equal(node(f, rooted)->flags, MEW_NODE_ROOTED);
 	assert_int_equal(leaf(f, pcs, 3), id);
 	/* And so it is when the walk, and not what is remembered, has found it. */
@@ -332,8 +350,7 @@ static void a_broken_stack_has_its_frames_and_its_reason(void **state)
 	struct fixture *f = fixture_new(CAP_NODES);
 	const uint64_t pcs[] = {call_in(A, 1), call_in(NO_RULE, 0)};
 	uint64_t first = (uint64_t)(uintptr_t)(f->words + WORDS - 2);
-	struct mew_walk_start start = {
-		.pc = call_in(A, 1), .sp = first, .fp = 0x1234, .pc_is_return = 1};
+	struct mew_stacks_caller caller = {.pc = call_in(A, 1), .sp = first, .fp = 0x1234};
 	uint32_t id = leaf(f, pcs, 2);
 
 	(void)state;
@@ -342,7 +359,7 @@ static void a_broken_stack_has_its_frames_and_its_reason(void **state)
 	assert_int_equal(perf.asked, call_in(NO_RULE, 0));
 	/* The frame's return address lies at the stack's end, its caller's beyond. */
 	f->words[WORDS - 1] = call_in(B, 2);
-	id = mew_stacks_leaf(&f->stacks, &f->thread, &start, 3);
+	id = mew_stacks_leaf(&f->stacks, &f->thread, &caller, 3);
 	assert_int_equal(why(f, id), MEW_WALK_CUT);
 	assert_int_equal(node(f, id)->entry, 3);
 	assert_int_equal(node(f, id)->pc, call_in(A, 1));
@@ -369,14 +386,14 @@ static void code_without_rules_is_left_by_its_frame_pointer_and_marked(void **st
 	const uint32_t n = MEW_CPU_FP_STEP ? 2 : 1; /* else it ends the walk */
 	const uint64_t pcs[] = {PLUGIN + 4, call_in(START, 0)};
 	struct fixture *f = fixture_new(CAP_NODES);
-	struct mew_walk_start start = start_of(f, pcs, 2);
+	struct mew_stacks_caller caller = caller_of(f, pcs, 2);
 	uint32_t id;
 
 	(void)state;
 	/* Its frame pointer stands at the word below its return address. */
-	start.fp = start.sp;
-	*(uint64_t *)(uintptr_t)start.fp = start.fp + 64;
-	id = mew_stacks_leaf(&f->stacks, &f->thread, &start, 0);
+	caller.fp = caller.sp;
+	*(uint64_t *)(uintptr_t)caller.fp = caller.fp + 64;
+	id = mew_stacks_leaf(&f->stacks, &f->thread, &caller, 0);
 	assert_path(f, id, pcs, n, MEW_TREE_ROOT);
 	if (MEW_CPU_FP_STEP)
 		assert_int_equal(node(f, id)->flags, MEW_NODE_ROOTED | MEW_NODE_BY_FP);
@@ -496,15 +513,15 @@ static void a_stack_deeper_than_a_walk_goes_is_cut_and_nothing_is_asked(void **s
 	struct fixture *f = fixture_new(MEW_WALK_FRAMES + 10);
 	uint32_t n = MEW_WALK_FRAMES + 100, n_up = 0, id;
 	uint64_t *deep = calloc(2 * n + 8, sizeof(*deep));
-	struct mew_walk_start start = {.pc = call_in(A, 1), .fp = 0x1234, .pc_is_return = 1};
+	struct mew_stacks_caller caller = {.pc = call_in(A, 1), .fp = 0x1234};
 
 	(void)state;
 	assert_non_null(deep);
 	for (uint32_t i = 1; i < n; i++)
 		deep[2 * i - 1] = i + 1 < n ? call_in(B, 2) : call_in(START, 0);
-	start.sp = (uint64_t)(uintptr_t)deep;
-	f->thread.stack.own = (struct mew_stack_range){start.sp, start.sp + 16 * n + 64};
-	id = mew_stacks_leaf(&f->stacks, &f->thread, &start, 0);
+	caller.sp = (uint64_t)(uintptr_t)deep;
+	f->thread.stack.own = (struct mew_stack_range){caller.sp, caller.sp + 16 * n + 64};
+	id = mew_stacks_leaf(&f->stacks, &f->thread, &caller, 0);
 	assert_int_equal(why(f, id), MEW_WALK_DEEP);
 	for (; id != MEW_TREE_ROOT; id = f->segment->nodes[id].parent)
 		n_up++;
@@ -522,19 +539,19 @@ static void own_memory_is_told_as_it_is_touched(void **state)
 	uint64_t first, deeper;
 
 	(void)state;
-	assert_int_equal(f->stacks.bytes, 0);
+	assert_int_equal(f->segment->own_bytes, 0);
 	leaf(f, pcs, 2);
-	first = f->stacks.bytes;
+	first = f->segment->own_bytes;
 	assert_true(first > 0);
 	leaf(f, pcs, 2);
-	assert_int_equal(f->stacks.bytes, first);
+	assert_int_equal(f->segment->own_bytes, first);
 	LEAF(f, call_in(A, 1), call_in(B, 2), call_in(START, 0));
-	deeper = f->stacks.bytes;
+	deeper = f->segment->own_bytes;
 	assert_true(deeper > first);
 	LEAF(f, call_in(A, 7), call_in(START, 0));
-	assert_int_equal(f->stacks.bytes, deeper);
+	assert_int_equal(f->segment->own_bytes, deeper);
 	leaf_in(f, &other, pcs, 2, 0);
-	assert_int_equal(f->stacks.bytes, deeper + first);
+	assert_int_equal(f->segment->own_bytes, deeper + first);
 	fixture_free(f);
 }
 
@@ -556,13 +573,13 @@ static void threads_take_slots_in_turn_and_the_65th_the_first_again(void **state
 	uint32_t id = 0;
 
 	(void)state;
-	for (uint32_t i = 0; i < 2 * SCRATCHES + 1; i++) {
+	for (uint32_t i = 0; i < 2 * MEW_STACKS_SCRATCHES + 1; i++) {
 		struct mew_stacks_thread t = {.stack = f->thread.stack};
 
 		id = leaf_in(f, &t, pcs, 2, 0);
-		assert_int_equal(t.slot, 1 + i % SCRATCHES);
+		assert_ptr_equal(t.scratch, &f->stacks.scratches[i % MEW_STACKS_SCRATCHES]);
 		assert_int_equal(leaf_in(f, &t, pcs, 2, 0), id);
-		assert_int_equal(t.slot, 1 + i % SCRATCHES);
+		assert_ptr_equal(t.scratch, &f->stacks.scratches[i % MEW_STACKS_SCRATCHES]);
 	}
 	assert_path(f, id, pcs, 2, MEW_TREE_ROOT);
 	assert_int_equal(f->segment->n_nodes, 2 + 1 + MEW_NODE_STRIPES);
@@ -573,7 +590,7 @@ static void threads_take_slots_in_turn_and_the_65th_the_first_again(void **state
  * walk, and the last one in a thread of its own, which finds none free. */
 struct crowd {
 	struct fixture *f;
-	uint32_t n, left_nodes[SCRATCHES];
+	uint32_t n, left_nodes[MEW_STACKS_SCRATCHES];
 	pthread_t last;
 	uint32_t last_leaf, is_over;
 };
@@ -584,14 +601,15 @@ static const uint64_t last_one[] = {CODE + A * SPAN + 0x12, CODE + START *SPAN +
 static void *run_last(void *arg)
 {
 	struct crowd *c = arg;
-	struct mew_stacks_thread t = {.slot = 1, .stack = c->f->thread.stack};
+	struct mew_stacks_thread t = {.scratch = c->f->stacks.scratches,
+				      .stack = c->f->thread.stack};
 	/* The others' stack lies in the same memory: this one is further down. */
 	uint64_t *sp = c->f->words + 16;
-	struct mew_walk_start start = {
-		.pc = last_one[0], .sp = (uint64_t)(uintptr_t)sp, .fp = 0x1234, .pc_is_return = 1};
+	struct mew_stacks_caller caller = {
+		.pc = last_one[0], .sp = (uint64_t)(uintptr_t)sp, .fp = 0x1234};
 
 	sp[1] = last_one[1];
-	c->last_leaf = mew_stacks_leaf(&c->f->stacks, &t, &start, 0);
+	c->last_leaf = mew_stacks_leaf(&c->f->stacks, &t, &caller, 0);
 	__atomic_store_n(&c->is_over, 1, __ATOMIC_SEQ_CST);
 	return NULL;
 }
@@ -599,12 +617,13 @@ static void *run_last(void *arg)
 static int walk_in_a_walk(void *of)
 {
 	struct crowd *c = of;
-	struct mew_stacks_thread t = {.slot = 1, .stack = c->f->thread.stack};
+	struct mew_stacks_thread t = {.scratch = c->f->stacks.scratches,
+				      .stack = c->f->thread.stack};
 	uint32_t i = c->n++;
 
-	if (i + 1 < SCRATCHES) {
+	if (i + 1 < MEW_STACKS_SCRATCHES) {
 		c->left_nodes[i] = leaf_in(c->f, &t, crowded, 2, 0);
-	} else if (i + 1 == SCRATCHES) {
+	} else if (i + 1 == MEW_STACKS_SCRATCHES) {
 		assert_int_equal(pthread_create(&c->last, NULL, run_last, c), 0);
 		usleep(20000);
 		assert_int_equal(__atomic_load_n(&c->is_over, __ATOMIC_SEQ_CST), 0);
@@ -622,14 +641,14 @@ static void a_slot_in_use_is_passed_by_and_with_none_free_a_thread_waits(void **
 	c->f = fixture_new(CAP_NODES);
 	perf.answer = walk_in_a_walk;
 	perf.of = c;
-	c->f->thread.slot = 1;
+	c->f->thread.scratch = c->f->stacks.scratches;
 	id = leaf(c->f, crowded, 2);
-	assert_int_equal(c->n, SCRATCHES);
+	assert_int_equal(c->n, MEW_STACKS_SCRATCHES);
 	assert_int_equal(pthread_join(c->last, NULL), 0);
 	assert_int_equal(c->is_over, 1);
 	assert_path(c->f, id, crowded, 2, MEW_TREE_ROOT);
 	assert_int_equal(why(c->f, id), MEW_WALK_NO_MODULE);
-	for (uint32_t i = 0; i + 1 < SCRATCHES; i++) {
+	for (uint32_t i = 0; i + 1 < MEW_STACKS_SCRATCHES; i++) {
 		assert_path(c->f, c->left_nodes[i], crowded, 2, MEW_TREE_ROOT);
 		assert_int_equal(why(c->f, c->left_nodes[i]), MEW_WALK_NO_MODULE);
 	}
@@ -646,6 +665,7 @@ int main(void)
 		cmocka_unit_test(stacks_share_what_is_outside_of_where_they_part),
 		cmocka_unit_test(threads_have_leaves_of_their_own),
 		cmocka_unit_test(where_there_is_little_room_threads_find_the_same_leaves),
+		cmocka_unit_test(a_stack_that_is_known_keeps_its_leaf_when_room_gets_short),
 		cmocka_unit_test(a_loops_stack_ends_at_its_root_which_is_no_node),
 		cmocka_unit_test(a_loops_stack_that_nobody_called_is_a_coroutines),
 		cmocka_unit_test(a_return_address_of_0_ends_all_stacks_but_a_loops),

@@ -29,7 +29,7 @@ static void start(struct fixture *f, uint32_t cap_nodes)
 static void stop(struct fixture *f)
 {
 	mew_tree_done(&f->tree);
-	assert_int_equal(f->pages.n_bytes, 0);
+	assert_int_equal(heap_pages_bytes, 0);
 	free(f->segment);
 }
 

@@ -165,6 +165,16 @@ static void a_peaks_number_is_told_from_its_low_bits(void **state)
 	free(s);
 }
 
+static void nodes_are_memory_of_the_trackers_own(void **state)
+{
+	struct mew_segment *s = segment_new(5);
+
+	(void)state;
+	s->own_bytes = 4096;
+	assert_int_equal(mew_segment_own_bytes(s), 4096 + 5 * sizeof(s->nodes[0]));
+	free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +187,7 @@ int main(void)
 		cmocka_unit_test(no_more_nodes_are_read_than_a_segment_can_have),
 		cmocka_unit_test(what_is_live_is_the_peak_less_what_is_below_it),
 		cmocka_unit_test(a_peaks_number_is_told_from_its_low_bits),
+		cmocka_unit_test(nodes_are_memory_of_the_trackers_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
