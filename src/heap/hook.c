@@ -13,6 +13,7 @@
 
 #define EXPORT __attribute__((visibility("default"), noinline))
 #define SLOW static __attribute__((noinline))
+#define NUMBER(name) __attribute__((unused)) uint64_t name
 
 #if defined(__x86_64__)
 /*
@@ -31,7 +32,6 @@
 #define HIDDEN __attribute__((visibility("hidden"), noinline))
 #define FIRST_5(a, b, c, d, e, ...) a, b, c, d, e
 #define FIVE(...) FIRST_5(__VA_ARGS__, NUMBER(n1), NUMBER(n2), NUMBER(n3), NUMBER(n4), )
-#define NUMBER(name) __attribute__((unused)) uint64_t name
 #define AND_REGISTERS(...) (FIVE(__VA_ARGS__), NUMBER(sp), NUMBER(fp), NUMBER(pc))
 #define ENTRY(name, returns, parameters) HIDDEN returns mew_hook_##name AND_REGISTERS parameters
 #define WITH_CALLER(...) (sp, fp, pc, __VA_ARGS__)
@@ -40,7 +40,7 @@
 #endif
 
 #define MEW_UNPACK(...) __VA_ARGS__
-#define AND_CALLER(...) (uint64_t sp, uint64_t fp, uint64_t pc, __VA_ARGS__)
+#define AND_CALLER(...) (NUMBER(sp), NUMBER(fp), NUMBER(pc), __VA_ARGS__)
 #define CALLER ((struct mew_stacks_caller){.pc = pc, .sp = sp, .fp = fp})
 
 static inline int is_on(uint32_t bits)
@@ -56,7 +56,7 @@ static inline int is_on(uint32_t bits)
 		struct mew_stacks_caller caller = CALLER;                                          \
 		void *ret;                                                                         \
                                                                                                    \
-		if (!mew_recorder_enter(&caller, 1))                                               \
+		if (!mew_recorder_enter(sp, 1))                                                    \
 			return mew_real.name arguments;                                            \
 		ret = mew_real.name arguments;                                                     \
 		mew_recorder_allocated(&caller, MEW_ENTRY_##name, ret, bytes);                     \
@@ -107,7 +107,7 @@ int mew_hook_left(int version, int actions, uint64_t type, void *exception, void
 	{                                                                                          \
 		struct mew_stacks_caller caller = CALLER;                                          \
                                                                                                    \
-		if (!mew_recorder_enter(&caller, 1))                                               \
+		if (!mew_recorder_enter(sp, 1))                                                    \
 			return mew_real.name arguments;                                            \
 		return recorded_##name(&caller, MEW_UNPACK arguments);                             \
 	}                                                                                          \
@@ -124,7 +124,7 @@ int mew_hook_left(int version, int actions, uint64_t type, void *exception, void
 		struct mew_stacks_caller caller = CALLER;                                          \
 		int rc;                                                                            \
                                                                                                    \
-		if (!mew_recorder_enter(&caller, 1))                                               \
+		if (!mew_recorder_enter(sp, 1))                                                    \
 			return mew_real.name arguments;                                            \
 		rc = mew_real.name arguments;                                                      \
 		mew_recorder_allocated(&caller, MEW_ENTRY_##name, rc ? NULL : *ret_p, bytes);      \
@@ -149,7 +149,7 @@ int mew_hook_left(int version, int actions, uint64_t type, void *exception, void
 		int is_tracked;                                                                    \
 		void *ret;                                                                         \
                                                                                                    \
-		if (!mew_recorder_enter(&caller, 1))                                               \
+		if (!mew_recorder_enter(sp, 1))                                                    \
 			return resize_##name arguments;                                            \
 		if (!p) {                                                                          \
 			ret = mew_real.name arguments;                                             \
@@ -172,8 +172,7 @@ int mew_hook_left(int version, int actions, uint64_t type, void *exception, void
 #define DEFINE_FREE(name, parameters, arguments, bytes)                                            \
 	SLOW void slow_##name AND_CALLER parameters                                                \
 	{                                                                                          \
-		struct mew_stacks_caller caller = CALLER;                                          \
-		int is_recorded = mew_recorder_enter(&caller, 0);                                  \
+		int is_recorded = mew_recorder_enter(sp, 0);                                       \
                                                                                                    \
 		/* Before the real call: after it the address may be another block's. */           \
 		if (is_recorded)                                                                   \

@@ -65,7 +65,7 @@ static void be_child(const struct mew_recorder_thread *t)
 		__atomic_fetch_add(&mew_tracker.client.segment->forked, 1, __ATOMIC_RELAXED);
 }
 
-int mew_recorder_enter_again(const struct mew_stacks_caller *caller, int is_allocation)
+int mew_recorder_enter_again(uint64_t sp, int is_allocation)
 {
 	struct mew_recorder_thread *t = &mew_recorder_thread;
 
@@ -75,13 +75,13 @@ int mew_recorder_enter_again(const struct mew_stacks_caller *caller, int is_allo
 		return 0;
 	}
 	/* A call that was left by longjmp or an exception is over: this one is outside of it. */
-	if (t->inside == MEW_INSIDE_REAL && caller->sp < t->outer_sp)
+	if (t->inside == MEW_INSIDE_REAL && sp < t->outer_sp)
 		return 0;
 	if (!mew_forkmark_ours(&mew_recorder_mark)) {
 		be_child(t);
 		return 0;
 	}
-	t->outer_sp = caller->sp;
+	t->outer_sp = sp;
 	t->inside = MEW_INSIDE_REAL;
 	return 1;
 }

@@ -43,17 +43,18 @@ extern uint32_t mew_recorder_mode
 extern __thread struct mew_recorder_thread mew_recorder_thread
 	__attribute__((visibility("hidden")));
 
-int mew_recorder_enter_again(const struct mew_stacks_caller *caller, int is_allocation);
+int mew_recorder_enter_again(uint64_t sp, int is_allocation);
 
-/* 1: the call is to be recorded. 0: it is nested in another one, comes from a signal handler that
- * interrupted the recorder (is_allocation: counted as lost), or the process is a forked child. */
-static inline int mew_recorder_enter(const struct mew_stacks_caller *caller, int is_allocation)
+/* sp: the caller's. 1: the call is to be recorded. 0: it is nested in another one, comes from a
+ * signal handler that interrupted the recorder (is_allocation: counted as lost), or the process is
+ * a forked child. */
+static inline int mew_recorder_enter(uint64_t sp, int is_allocation)
 {
 	struct mew_recorder_thread *t = &mew_recorder_thread;
 
 	if (__builtin_expect(t->inside || !mew_forkmark_ours(&mew_recorder_mark), 0))
-		return mew_recorder_enter_again(caller, is_allocation);
-	t->outer_sp = caller->sp;
+		return mew_recorder_enter_again(sp, is_allocation);
+	t->outer_sp = sp;
 	t->inside = MEW_INSIDE_REAL;
 	return 1;
 }
