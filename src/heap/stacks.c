@@ -130,6 +130,10 @@ static uint32_t leaf_of_trail(struct mew_stacks *stacks, const struct mew_stacks
 	uint32_t n = trail->n_frames, i = trail->n_tagged;
 
 	touch(stacks, s, n);
+	/* What was an inner frame's caller may be the innermost one now: a leaf, which has no tag.
+	 */
+	if (i == n)
+		i = n - 1;
 	if (!i)
 		trail->frames[0].tag = base_of(stacks);
 	key.parent = trail->frames[i].tag;

@@ -213,6 +213,24 @@ static void stacks_share_what_is_outside_of_where_they_part(void **state)
 	fixture_free(f);
 }
 
+/* The inner part is gone: its caller was a frame on the way, and is a leaf again. */
+static void an_outer_part_of_the_last_stack_is_the_stack_that_it_was(void **state)
+{
+	const uint64_t outer[] = {call_in(A, 4), call_in(B, 2), call_in(START, 0)};
+	struct fixture *f = fixture_new(CAP_NODES);
+	uint32_t first, inner;
+
+	(void)state;
+	first = leaf(f, outer, 3);
+	for (int i = 0; i < 3; i++) {
+		inner = LEAF(f, call_in(B, 9), call_in(A, 4), call_in(B, 2), call_in(START, 0));
+		assert_int_not_equal(inner, first);
+		assert_int_equal(leaf(f, outer, 3), first);
+		assert_path(f, first, outer, 3, MEW_TREE_ROOT);
+	}
+	fixture_free(f);
+}
+
 /* The first ones, that is: what is below them is the same. */
 static void threads_have_leaves_of_their_own(void **state)
 {
@@ -663,6 +681,7 @@ int main(void)
 		cmocka_unit_test(a_whole_stack_is_a_path_whose_leaf_has_the_entry_point),
 		cmocka_unit_test(the_same_stack_has_the_same_leaf_but_for_another_entry_point),
 		cmocka_unit_test(stacks_share_what_is_outside_of_where_they_part),
+		cmocka_unit_test(an_outer_part_of_the_last_stack_is_the_stack_that_it_was),
 		cmocka_unit_test(threads_have_leaves_of_their_own),
 		cmocka_unit_test(where_there_is_little_room_threads_find_the_same_leaves),
 		cmocka_unit_test(a_stack_that_is_known_keeps_its_leaf_when_room_gets_short),
