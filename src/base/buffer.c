@@ -129,7 +129,7 @@ int mew_buffer_printf(struct mew_buffer *b, const char *fmt, ...)
 	return b->error;
 }
 
-int mew_buffer_read(struct mew_buffer *b, int fd)
+int mew_buffer_read(struct mew_buffer *b, int fd, size_t max)
 {
 	off_t at = 0;
 
@@ -146,6 +146,8 @@ int mew_buffer_read(struct mew_buffer *b, int fd)
 		if (n == 0)
 			return 0;
 		at += n;
+		if ((size_t)at > max)
+			return -EFBIG;
 		b->len += (size_t)n;
 		b->data[b->len] = '\0';
 	}

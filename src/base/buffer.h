@@ -43,8 +43,10 @@ int mew_buffer_add(struct mew_buffer *b, const void *bytes, size_t n);
 int mew_buffer_puts(struct mew_buffer *b, const char *s);
 int mew_buffer_putc(struct mew_buffer *b, char c);
 
-/* All that the file has from its start on. 0, the sticky error or -errno. */
-int mew_buffer_read(struct mew_buffer *b, int fd);
+/* All that the file has from its start on. 0, the sticky error, -EFBIG: it has more than max bytes;
+ * or another -errno. */
+int mew_buffer_read(struct mew_buffer *b, int fd, size_t max);
+#define MEW_BUFFER_PROC_MAX ((size_t)256 << 20) /* what no file of /proc comes near */
 
 /* n times the same byte. */
 int mew_buffer_fill(struct mew_buffer *b, char c, size_t n);

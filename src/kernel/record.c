@@ -22,6 +22,9 @@
 	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |   \
 	 PERF_SAMPLE_STACK_USER)
 
+#define REST_BYTES 512u /* of a sample without stack and call chain, and more */
+#define CHAIN_BYTES ((1u + 127 + 8) * 8)
+
 /* The part of a record that is not read yet. The first read past its end sticks. */
 struct body {
 	const uint8_t *at, *end;
@@ -326,6 +329,11 @@ static void get_body(const struct perf_event_header *h, struct body *b, struct m
 	default:
 		r->type = MEW_RECORD_OTHER;
 	}
+}
+
+uint32_t mew_record_rest_bytes(const struct perf_event_attr *attr)
+{
+	return REST_BYTES + (attr->sample_type & PERF_SAMPLE_CALLCHAIN ? CHAIN_BYTES : 0);
 }
 
 uint64_t mew_record_kernel_pc(const struct mew_record *r, uint32_t i)

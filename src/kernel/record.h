@@ -56,6 +56,11 @@ struct mew_record {
 	const char *path;
 };
 
+/* The most that a sample of attr takes in a ring without its stack, as long as the kernel's limits
+ * of call chains (kernel.perf_event_max_stack, ..._max_contexts_per_stack) are those that it starts
+ * with. */
+uint32_t mew_record_rest_bytes(const struct perf_event_attr *attr);
+
 /* The kernel's frame i of a sample; 0 is the innermost. */
 uint64_t mew_record_kernel_pc(const struct mew_record *r, uint32_t i);
 

@@ -10,16 +10,15 @@
 
 #define COPY_MAX 65528u /* PERF_SAMPLE_STACK_USER has 16 bits: a multiple of 8 */
 #define RECORDS_MIN 16
-#define RECORD_REST_BYTES 512u /* of a sample without its stack, and more */
 #define GROWTH 4
 
-uint32_t mew_resize_larger(uint32_t bytes, uint64_t ring_bytes)
+uint32_t mew_resize_larger(uint32_t bytes, uint64_t ring_bytes, uint32_t rest_bytes)
 {
 	uint64_t room = ring_bytes / RECORDS_MIN, next = (uint64_t)bytes * GROWTH;
 
-	if (room <= RECORD_REST_BYTES)
+	if (room <= rest_bytes)
 		return 0;
-	room -= RECORD_REST_BYTES;
+	room -= rest_bytes;
 	if (next > room)
 		next = room;
 	if (next > COPY_MAX)
@@ -88,7 +87,7 @@ unsigned mew_resize_open(struct mew_whole *w, int pid)
 	unsigned max = more_max(w), n = 0;
 
 	while (n < max && MEW_WHOLE_FIRST + n + 1 < MEW_WHOLE_SIZES) {
-		bytes = mew_resize_larger(bytes, ring_bytes(w));
+		bytes = mew_resize_larger(bytes, ring_bytes(w), mew_record_rest_bytes(&w->attr));
 		if (!bytes || !open_size(w, MEW_WHOLE_FIRST + n + 1, bytes, pid))
 			break;
 		n++;
@@ -130,8 +129,10 @@ static uint32_t switch_to(struct mew_whole *w, unsigned i)
 
 		n_taken += !switch_ring(r, i == MEW_WHOLE_FIRST ? r->fd : r->size_fds[i]);
 	}
+	if (!n_taken)
+		return 0;
 	w->size = i;
-	return n_taken ? w->sizes[i] : 0;
+	return w->sizes[i];
 }
 
 uint32_t mew_resize_up(struct mew_whole *w)

@@ -13,8 +13,9 @@
 
 #define MEW_RESIZE_SMALL 2048u /* the one smaller size */
 
-/* The size after bytes in rings of ring_bytes: a record of it fits in 16 times. 0: none. */
-uint32_t mew_resize_larger(uint32_t bytes, uint64_t ring_bytes);
+/* The size after bytes in rings of ring_bytes: a record of it fits in 16 times, with rest_bytes
+ * that are not of the stack. 0: none. */
+uint32_t mew_resize_larger(uint32_t bytes, uint64_t ring_bytes, uint32_t rest_bytes);
 
 /*
  * Open the sizes beside that of w, just opened for process pid, that has not called exec. The

@@ -161,6 +161,8 @@ static void look(struct mew_whole *w, struct mew_whole_ring *r)
 	while (!r->pending && (header = mew_ring_next(&r->ring, &bad))) {
 		if (mew_record_decode(r->attr, header, &r->record))
 			w->n_bad++;
+		else if (r->record.type == MEW_RECORD_LOST && r->attr == &w->dummy)
+			w->n_bad += r->record.n_lost; /* no samples, but maps and tasks */
 		else
 			r->pending = 1;
 	}

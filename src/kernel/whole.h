@@ -39,7 +39,8 @@ struct mew_whole {
 	size_t n_rings;
 	uint32_t sizes[MEW_WHOLE_SIZES]; /* of resize.h; 0: there is none */
 	unsigned size;                   /* the one that is on */
-	uint64_t n_bad; /* rings that were cut short, and records that could not be decoded */
+	uint64_t n_bad; /* rings that were cut short, records that could not be decoded, and lost
+			   ones that are no samples */
 };
 
 struct mew_whole_count {

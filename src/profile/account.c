@@ -5,6 +5,15 @@
 
 #include "profile/account.h"
 
+/* Clocks that stop anywhere in a period lose half of one, each; those that never ticked, all that
+ * they ran: there were as many ticks as came, at least. */
+static double unticked_s(const struct mew_account_round *r)
+{
+	double most_s = r->clock_all_s - (double)r->ticks * r->period_s;
+
+	return fmax(0, fmin((double)r->n_more_ends * r->period_s / 2, most_s));
+}
+
 /*
  * The clock starts a period anew when a round enables it, so of clock_all / period ticks only whole
  * ones are delivered, and what follows the last of them is lost. The factor that makes up for it is
@@ -12,9 +21,12 @@
  */
 void mew_account_add(struct mew_account *a, const struct mew_account_round *r)
 {
-	/* A count of exactly n periods must not lose its last tick to rounding. */
-	double expected = r->period_s > 0 ? floor(r->clock_all_s / r->period_s + 1e-9) : 0;
+	double lost_s = unticked_s(r), expected = 0;
 
+	/* A count of exactly n periods must not lose its last tick to rounding. */
+	if (r->period_s > 0)
+		expected = floor((r->clock_all_s - lost_s) / r->period_s + 1e-9);
+	a->unticked_s += lost_s;
 	a->wall_s += r->wall_s;
 	a->off_s += r->off_s;
 	a->sum.count_s += r->count_s;
@@ -22,7 +34,8 @@ void mew_account_add(struct mew_account *a, const struct mew_account_round *r)
 	a->sum.expected_s += expected * r->period_s;
 	a->sum.delivered_s += (double)r->ticks * r->period_s;
 	a->sum.expected_s2 += expected * r->period_s * r->period_s;
-	a->sum.period_s2 += r->period_s * r->period_s;
+	/* what follows the last tick of each is anything up to a period */
+	a->sum.period_s2 += r->period_s * r->period_s * (1 + (double)r->n_more_ends / 12);
 }
 
 /*
@@ -90,6 +103,8 @@ static void weigh_both(const struct mew_account *a, const struct mew_account_sam
 	}
 	if (s->user > 0)
 		w->user_factor = a->user_s / s->user;
+	else
+		w->unsampled_user_s = a->user_s;
 	if (s->kernel > 0) {
 		w->kernel_factor = a->kernel_s / s->kernel;
 		w->sampled_kernel_s = a->kernel_s;

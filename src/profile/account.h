@@ -18,6 +18,8 @@ struct mew_account_round {
 	double clock_all_s; /* the clock's count with the pauses: whole ticks are expected of it */
 	double period_s;    /* of the tick that tells user from kernel */
 	uint64_t ticks;     /* delivered in the loop, in user mode, outside pauses */
+	uint64_t n_more_ends; /* clocks beside the first that the count is the sum of, each of which
+				 stopped in the middle of a period */
 };
 
 struct mew_account {
@@ -26,6 +28,8 @@ struct mew_account {
 	double kernel_error_s; /* one standard error of kernel_s */
 	double weight_scale; /* factor on sum of periods so that ticks stand for the time they cover
 				(phase lost at round ends) */
+	double unticked_s;   /* of the count: about so much came after the last ticks of the clocks
+				beside the first */
 	/* Sums over the rounds, for finish. */
 	struct {
 		double count_s, clock_all_s;

@@ -18,8 +18,10 @@ enum { FEW_SAMPLES = 100, FEW_ITERATIONS = 30 };
 #define SLOWDOWN_LIMIT 1.05
 #define SPREAD_LIMIT 0.05
 #define UNEXPLAINED_SHARE 0.05
+#define UNTICKED_SHARE 0.05
 #define PAUSES_SHARE 0.1
 #define PEAK_SHARE 0.001
+#define INTERVAL_LEAST_S 20e-6 /* a shorter one takes more time than it tells of */
 #define STACK_BYTES_MAX 65528u /* PERF_SAMPLE_STACK_USER has 16 bits */
 
 static void clause(struct mew_verdict *v, const char *format, ...)
@@ -97,6 +99,16 @@ static void hint_interval(struct mew_verdict *v, const struct mew_cpu_row *row)
 		     mew_format_csv_double(text, sizeof(text), row->interval_s * 10 * 1e3));
 }
 
+static void hint_shorter_interval(struct mew_verdict *v, const struct mew_cpu_row *row)
+{
+	char text[MEW_NUMBER_SIZE];
+	double interval_s = row->interval_s / 10;
+
+	if (interval_s >= INTERVAL_LEAST_S)
+		hint(v, "--interval %sms",
+		     mew_format_csv_double(text, sizeof(text), interval_s * 1e3));
+}
+
 static void judge_losses(const struct mew_cpu_row *row, const struct mew_verdict_cpu *f,
 			 struct mew_verdict *v)
 {
@@ -161,6 +173,11 @@ void mew_verdict_cpu(const struct mew_cpu_row *row, const struct mew_verdict_cpu
 		clause(v, "pauses cost %s of the loop's time",
 		       percent(text, share(f->pauses_s, f->threads_wall_s)));
 		v->hint[0] = '\0'; /* what helps is a longer iteration, which is no option */
+	}
+	if (f->unticked_share > UNTICKED_SHARE) {
+		clause(v, "%s of the CPU time not sampled: short threads or children",
+		       percent(text, f->unticked_share));
+		hint_shorter_interval(v, row);
 	}
 	/* Within one tick the account is as fine as it can be. */
 	if (fabs(f->unexplained_s) <= row->interval_s)

@@ -4,6 +4,7 @@
 #include "kernel/resize.h"
 #include "profile/stackcopy.h"
 #include "session/copies.h"
+#include "session/sample.h"
 
 /* Until so many stacks of a size were seen, and always with the smallest, it is looked often
  * whether they are cut: what comes in between is of no use. So many, one after the other, lead to
@@ -20,6 +21,8 @@ void mew_copies_init(struct mew_copies *c, uint32_t bytes)
 void mew_copies_note(struct mew_copies *c, const struct mew_record *r,
 		     const struct mew_walk_result *walk, int whole)
 {
+	if (mew_sample_is_unread(r))
+		return;
 	c->n_cut_all += walk->end == MEW_WALK_CUT;
 	if (r->stack_asked <= c->below || r->stack_asked > c->bytes)
 		return;

@@ -9,20 +9,20 @@
 int mew_count_read(const struct perf_event_attr *attr, int fd, struct mew_count *ret)
 {
 	uint64_t v[8] = {0};
+	ssize_t got = read(fd, v, sizeof v);
+	struct mew_count c = {.count = v[0]};
 	size_t n = 1;
-	ssize_t got;
 
-	got = read(fd, v, sizeof v);
-	*ret = (struct mew_count){.count = v[0]};
 	if (attr->read_format & PERF_FORMAT_TOTAL_TIME_ENABLED)
-		ret->enabled_ns = v[n++];
+		c.enabled_ns = v[n++];
 	if (attr->read_format & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		ret->running_ns = v[n++];
+		c.running_ns = v[n++];
 	n += !!(attr->read_format & PERF_FORMAT_ID);
 	if (attr->read_format & PERF_FORMAT_LOST)
-		ret->n_lost = v[n];
+		c.n_lost = v[n];
 	if (got < (ssize_t)(n * sizeof *v))
 		return got < 0 ? -errno : -EIO;
+	*ret = c;
 	return 0;
 }
 
@@ -31,11 +31,13 @@ int mew_count_since(const struct perf_event_attr *attr, int fd, const struct mew
 {
 	int err = mew_count_read(attr, fd, ret);
 
+	if (err)
+		return err;
 	ret->count -= last->count;
 	ret->enabled_ns -= last->enabled_ns;
 	ret->running_ns -= last->running_ns;
 	ret->n_lost -= last->n_lost;
-	return err;
+	return 0;
 }
 
 void mew_count_add(struct mew_count *sum, const struct mew_count *part)

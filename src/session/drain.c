@@ -435,7 +435,7 @@ int mew_drain_begin(struct mew_drain *d, int sampling, struct mew_error *error)
 static uint64_t really_lost(struct mew_drain *d, struct mew_drain_thread *t, uint64_t n_lost,
 			    int output_paused)
 {
-	size_t record = d->event->attr.sample_stack_user + 512u;
+	size_t record = d->event->attr.sample_stack_user + mew_record_rest_bytes(&d->event->attr);
 
 	if (output_paused && !mew_ring_was_full(&t->samples, record))
 		return 0;

@@ -135,12 +135,19 @@ void mew_hook_weigh(struct mew_hook *h)
 		h->most_bytes = now.touched_bytes;
 }
 
+static uint32_t count_nodes(const struct mew_segment *s)
+{
+	uint32_t n = __atomic_load_n(&s->n_nodes, __ATOMIC_ACQUIRE);
+
+	return n < MEW_SEGMENT_NODES ? n : MEW_SEGMENT_NODES;
+}
+
 static uint64_t n_aligned(const struct mew_segment *s)
 {
-	uint32_t n_nodes = __atomic_load_n(&s->n_nodes, __ATOMIC_ACQUIRE);
+	uint32_t n_nodes = count_nodes(s);
 	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < n_nodes && i < MEW_SEGMENT_NODES; i++)
+	for (uint32_t i = 0; i < n_nodes; i++)
 		if (mew_entry_is_aligned(s->nodes[i].entry))
 			n += s->nodes[i].allocations;
 	return n;
@@ -189,13 +196,6 @@ void mew_hook_ready(struct mew_hook *h)
 const struct mew_segment *mew_hook_segment(const struct mew_hook *h)
 {
 	return h->segment.at;
-}
-
-static uint32_t count_nodes(const struct mew_segment *s)
-{
-	uint32_t n = __atomic_load_n(&s->n_nodes, __ATOMIC_ACQUIRE);
-
-	return n < MEW_SEGMENT_NODES ? n : MEW_SEGMENT_NODES;
 }
 
 static struct mew_symbols *symbols_of(void *arg, uint32_t group, uint64_t *ret_time_ns)

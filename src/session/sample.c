@@ -49,7 +49,7 @@ uint32_t mew_sample_kernel_alone(struct mew_collect *c, struct mew_breaks *b,
 int mew_sample_breaks(struct mew_breaks *b, const struct mew_modules *m, const struct mew_record *r,
 		      const struct mew_walk_result *w, int broken)
 {
-	if (!broken || !r->n_kernel_pcs || r->stack_bytes)
+	if (!broken || !mew_sample_is_unread(r))
 		return mew_breaks_add(b, m, w, broken);
 	mew_breaks_unread(b);
 	return 0;

@@ -23,9 +23,14 @@ uint32_t mew_sample_kernel(struct mew_collect *c, uint32_t node, const struct me
 uint32_t mew_sample_kernel_alone(struct mew_collect *c, struct mew_breaks *b,
 				 const struct mew_record *r);
 
-/* mew_breaks_add() of the user stack of r, as w walked it. In the kernel its memory may be out of
- * reach (its page is just being made, or an exec has dropped it): that is no matter of the copy's
- * size. */
+/* Whether the user stack of r could not be read. In the kernel its memory may be out of reach (its
+ * page is just being made, or an exec has dropped it): that is no matter of the copy's size. */
+static inline int mew_sample_is_unread(const struct mew_record *r)
+{
+	return r->n_kernel_pcs && !r->stack_bytes;
+}
+
+/* mew_breaks_add() of the user stack of r, as w walked it. */
 int mew_sample_breaks(struct mew_breaks *b, const struct mew_modules *m, const struct mew_record *r,
 		      const struct mew_walk_result *w, int broken);
 

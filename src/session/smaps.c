@@ -57,7 +57,7 @@ struct mew_smaps mew_smaps_anonymous(char *text)
 int mew_smaps_read(int fd, struct mew_smaps *ret)
 {
 	struct mew_buffer text = MEW_BUFFER_INIT;
-	int err = mew_buffer_read(&text, fd);
+	int err = mew_buffer_read(&text, fd, MEW_BUFFER_PROC_MAX);
 
 	if (!err)
 		*ret = mew_smaps_anonymous(text.data);

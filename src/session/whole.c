@@ -48,6 +48,7 @@ struct whole_case {
 	struct mew_copies copies;
 	uint64_t n_misses; /* of the caches of images before this one */
 	unsigned n_children;
+	uint64_t n_tasks; /* threads and children that were made: each with a clock of its own */
 };
 
 static int before_exec(void *arg, pid_t pid, struct mew_error *error)
@@ -119,6 +120,7 @@ static int on_note(struct whole_case *k, const struct mew_record *r)
 	case MEW_RECORD_FORK:
 		born(k, r->tid, r->time_ns);
 		k->n_children += r->pid != r->ppid;
+		k->n_tasks++;
 		return mew_images_fork(&k->images, r->pid, r->ppid);
 	case MEW_RECORD_EXIT:
 		died(k, r->tid, r->time_ns);
@@ -313,15 +315,17 @@ static int account(struct whole_case *k, const struct mew_outcome *out, struct m
 	round.off_s = fmax(round.wall_s - round.count_s, 0);
 	round.period_s = (double)k->event->attr.sample_period / 1e9;
 	round.ticks = k->samples + k->no_image + k->lost;
+	round.n_more_ends = k->n_tasks;
 	mew_account_add(a, &round);
 	mew_account_finish(a);
 	return 0;
 }
 
-static int judge(struct whole_case *k, struct mew_session *s, struct mew_pcase *c)
+static int judge(struct whole_case *k, const struct mew_account *a,
+		 const struct mew_account_weights *weights, struct mew_session *s,
+		 struct mew_pcase *c)
 {
 	struct mew_verdict_cpu facts = {
-		.unexplained_s = 0,
 		.threads_wall_s = (double)k->lived_ns / 1e9,
 		.broken = k->breaks.n_broken,
 		.n_threads = 1,
@@ -329,10 +333,16 @@ static int judge(struct whole_case *k, struct mew_session *s, struct mew_pcase *
 		.stack_bytes = mew_copies_too_small(&k->copies),
 	};
 	uint64_t bad = k->bad + k->kernel.n_bad;
+	double cpu_s = a->user_s + a->kernel_s;
 	char doubt[192] = "", note[128] = "";
 	int n = 0;
 	struct mew_verdict v;
 
+	/* Of other events no clock tells. */
+	if (k->event->kind == MEW_EVENT_CLOCK) {
+		facts.unexplained_s = weights->unexplained_s;
+		facts.unticked_share = cpu_s > 0 ? a->unticked_s / cpu_s : 0;
+	}
 	if (k->no_image)
 		snprintf(doubt, sizeof doubt, "%llu samples of processes that could not be told",
 			 (unsigned long long)k->no_image);
@@ -403,7 +413,7 @@ static int fill(struct whole_case *k, const struct mew_outcome *out, struct mew_
 	err = mew_case_summarise(s, c);
 	mew_weigh_row(&weights, &c->cpu);
 	if (!err)
-		err = judge(k, s, c);
+		err = judge(k, &a, &weights, s, c);
 	return err ? mew_error_set(error, err, "out of memory") : 0;
 }
 

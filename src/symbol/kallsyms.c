@@ -160,7 +160,7 @@ int mew_kallsyms_read(const char *path, struct mew_kallsyms *ret)
 
 	if (fd < 0)
 		return -errno;
-	rc = mew_buffer_read(&text, fd);
+	rc = mew_buffer_read(&text, fd, MEW_BUFFER_PROC_MAX);
 	close(fd);
 	if (rc) {
 		mew_buffer_done(&text);

@@ -515,7 +515,7 @@ int mew_modules_read_maps(struct mew_modules *m, int maps_fd, struct mew_error *
 	size_t i;
 	int rc, worst = 0;
 
-	rc = mew_buffer_read(&text, maps_fd);
+	rc = mew_buffer_read(&text, maps_fd, MEW_BUFFER_PROC_MAX);
 	if (rc) {
 		mew_buffer_done(&text);
 		return mew_error_errno(error, rc, "cannot read a process's maps");

@@ -114,6 +114,11 @@ holds "a child of a whole program calls the kernel" \
 holds "its functions of the kernel add up as well" \
 	"abs($(query w.db 'weight(lambda s: s and kernel(s[-1])) / cases["sh"]["kernel_time"]') - 1) < 1e-6"
 
+# Ticks that do not come, since the one before took too long: in no figure, and told.
+run 0 "$MEW_PERF" cpu -d t.db -o t.csv -e cpu-clock:uk --interval 12us dd if=/dev/zero of=/dev/null bs=1M count=4000
+spent=$(query t.db '(cases["dd"]["user_time"] + cases["dd"]["kernel_time"] + cases["dd"]["off_cpu_time"]) / cases["dd"]["wall_time"]')
+grep -q 'of the time unexplained' t.csv || holds "all time is told, or what is missing" "abs($spent - 1) < 0.1"
+
 # ---- where there are no names ----
 
 # Root without the capability that shows addresses.

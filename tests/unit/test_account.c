@@ -190,6 +190,40 @@ static void off_cpu_time_that_is_not_known_explains_nothing(void **state)
 	assert_false(isnan(a.kernel_s));
 }
 
+static void what_many_clocks_ran_after_their_last_ticks_is_no_kernel_time(void **state)
+{
+	/* Ten clocks of 1.5 periods each, in user mode: a tick each. */
+	struct mew_account_round r = {.wall_s = 0.015,
+				      .count_s = 0.015,
+				      .clock_all_s = 0.015,
+				      .period_s = 0.001,
+				      .ticks = 10,
+				      .n_more_ends = 9};
+	struct mew_account a = of(&r, 1);
+
+	(void)state;
+	assert_near(a.unticked_s, 0.0045, 1e-9);
+	assert_near(a.user_s, 0.015, 1e-9);
+	assert_near(a.kernel_s, 0, 0);
+	/* A thousand, half of whose ticks the kernel had: of 1500 - 500 periods 500 are there. */
+	r.wall_s = r.count_s = r.clock_all_s = 1.5;
+	r.ticks = 500;
+	r.n_more_ends = 1000;
+	a = of(&r, 1);
+	assert_near(a.unticked_s, 0.5, 1e-9);
+	assert_near(a.user_s, 0.75, 1e-9);
+	assert_near(a.kernel_s, 0.75, 1e-9);
+	/* 1.5 * sqrt(1000 / 4 + 1 + 1000 / 12) periods */
+	assert_near(a.kernel_error_s, 0.0274272, 1e-6);
+	/* Most never ticked: what came is all that there was to come. */
+	r.ticks = 1200;
+	r.n_more_ends = 100000;
+	a = of(&r, 1);
+	assert_near(a.unticked_s, 0.3, 1e-9);
+	assert_near(a.user_s, 1.5, 1e-9);
+	assert_near(a.kernel_s, 0, 0);
+}
+
 /* What is left once samples weigh what they stand for: user + kernel time. */
 static double sum_of(const struct mew_account_samples *s, const struct mew_account_weights *w)
 {
@@ -267,8 +301,11 @@ static void samples_of_other_events_add_up_to_what_the_clock_says_of_each_mode(v
 	s.of_user = 0;
 	s.user = 10; /* taken just behind the kernel */
 	check_weights(&a, &s, 0.6, 0.3, 0.3);
+	/* Nothing of it happens in user mode: that time is not sampled. */
+	s = (struct mew_account_samples){.of_user = 1, .of_kernel = 1, .kernel = 90};
+	check_weights(&a, &s, 0.6, 0.3, 0.3);
+	s.user = 10;
 	/* The clock saw none of the kernel: what is sampled there comes out of user time. */
-	s.of_user = 1;
 	a.user_s = 0.9;
 	a.kernel_s = 0;
 	check_weights(&a, &s, 0.09, 0.81, 0.9);
@@ -287,6 +324,7 @@ int main(void)
 		cmocka_unit_test(a_round_that_did_not_run_is_nothing),
 		cmocka_unit_test(more_ticks_than_the_clock_ran_are_not_hidden),
 		cmocka_unit_test(off_cpu_time_that_is_not_known_explains_nothing),
+		cmocka_unit_test(what_many_clocks_ran_after_their_last_ticks_is_no_kernel_time),
 		cmocka_unit_test(samples_of_user_mode_add_up_to_user_time),
 		cmocka_unit_test(ticks_of_both_modes_divide_the_time_of_the_cpu),
 		cmocka_unit_test(ticks_of_the_kernel_are_kernel_time_and_the_rest_is_user_time),

@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +80,27 @@ static void detach_hands_over_the_bytes(void **state)
 	free(s);
 }
 
+static void a_file_is_read_from_its_start_up_to_a_limit(void **state)
+{
+	FILE *file = tmpfile();
+	struct mew_buffer b = MEW_BUFFER_INIT;
+
+	(void)state;
+	assert_non_null(file);
+	for (unsigned i = 0; i < 20000; i++)
+		fprintf(file, "%05u\n", i);
+	fflush(file);
+	assert_int_equal(mew_buffer_read(&b, fileno(file), 120000), 0);
+	assert_int_equal(b.len, 120000);
+	assert_string_equal(b.data + 119988, "19998\n19999\n");
+	mew_buffer_done(&b);
+	assert_int_equal(mew_buffer_read(&b, fileno(file), 119999), -EFBIG);
+	mew_buffer_done(&b);
+	fclose(file);
+	assert_int_equal(mew_buffer_read(&b, -1, 100), -EBADF);
+	mew_buffer_done(&b);
+}
+
 static void the_first_failure_sticks(void **state)
 {
 	struct mew_buffer b = MEW_BUFFER_INIT;
@@ -131,6 +153,7 @@ int main(void)
 		cmocka_unit_test(printf_writes_texts_longer_than_the_first_try),
 		cmocka_unit_test(nul_bytes_may_be_added),
 		cmocka_unit_test(detach_hands_over_the_bytes),
+		cmocka_unit_test(a_file_is_read_from_its_start_up_to_a_limit),
 		cmocka_unit_test(the_first_failure_sticks),
 		cmocka_unit_test(printf_leaves_no_half_text_without_memory),
 		cmocka_unit_test(an_impossible_size_is_out_of_memory),

@@ -62,6 +62,23 @@ static void a_shallow_program_gets_small_copies_until_a_stack_is_cut(void **stat
 	assert_int_equal(mew_copies_wait_ms(&c, &w), 100);
 }
 
+static void a_stack_that_the_kernel_could_not_read_is_of_no_size(void **state)
+{
+	struct mew_whole w = program();
+	struct mew_record unread = {.stack_asked = 8192, .n_kernel_pcs = 1};
+	static struct mew_walk_result walk;
+	struct mew_copies c;
+
+	(void)state;
+	mew_copies_init(&c, 8192);
+	walk.end = MEW_WALK_CUT;
+	mew_copies_note(&c, &unread, &walk, 0);
+	assert_int_equal(mew_copies_too_small(&c), 0);
+	note(&c, 1000, 8192, 3000, 700);
+	mew_copies_fit(&c, &w);
+	assert_int_equal(c.bytes, 2048);
+}
+
 static void what_took_more_is_forgotten_after_a_trial(void **state)
 {
 	struct mew_whole w = program();
@@ -121,6 +138,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_shallow_program_gets_small_copies_until_a_stack_is_cut),
+		cmocka_unit_test(a_stack_that_the_kernel_could_not_read_is_of_no_size),
 		cmocka_unit_test(what_took_more_is_forgotten_after_a_trial),
 		cmocka_unit_test(copies_that_do_not_reach_the_end_of_the_stack_stay),
 		cmocka_unit_test(cut_stacks_lead_to_larger_copies),

@@ -167,6 +167,31 @@ static void whole_drain_counts_what_it_cannot_read(void **state)
 	assert_int_equal(f->whole.n_bad, 2);
 }
 
+static void put_lost(struct fake *f, size_t ring, uint64_t n, uint64_t time_ns)
+{
+	const uint64_t body[] = {7 /* id */, n, 1 /* pid, tid */, time_ns};
+	struct perf_event_header h = {PERF_RECORD_LOST, 0, sizeof(h) + sizeof(body)};
+	uint64_t at = f->pages[ring].data_head;
+
+	memcpy(f->data[ring] + at, &h, sizeof(h));
+	memcpy(f->data[ring] + at + sizeof(h), body, sizeof(body));
+	f->pages[ring].data_head += h.size;
+}
+
+static void whole_drain_tells_lost_samples_from_other_records_that_are_lost(void **state)
+{
+	static const uint64_t want[] = {5, 8};
+	struct fake *f = *state;
+
+	put(f, 2, PERF_RECORD_SAMPLE, 5);
+	put_lost(f, 1, 40, 6);
+	put_lost(f, 2, 3, 8);
+	assert_int_equal(mew_whole_drain(&f->whole, 1, take, f), 0);
+	expect_times(f, want, 2);
+	assert_int_equal(f->types[1], MEW_RECORD_LOST);
+	assert_int_equal(f->whole.n_bad, 40);
+}
+
 static void whole_count_is_scaled_without_overflow(void **state)
 {
 	(void)state;
@@ -198,6 +223,7 @@ int main(void)
 		TEST(whole_drain_holds_young_records_until_the_final_one),
 		TEST(whole_drain_stops_when_told_and_goes_on_behind),
 		TEST(whole_drain_counts_what_it_cannot_read),
+		TEST(whole_drain_tells_lost_samples_from_other_records_that_are_lost),
 		cmocka_unit_test(whole_rings_share_the_usual_memory_limit),
 		cmocka_unit_test(whole_count_is_scaled_without_overflow),
 	};
