@@ -6,26 +6,18 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "kernel/event.h"
 
 #define SPIN_NS 10000000
 #define SPIN_WORDS (1u << 19) /* 4 MiB */
 #define PERIOD_MAX (1ull << 40)
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t spin(uint64_t *words)
 {
-	uint64_t random = 88172645463325252u, sum = 0, until = now_ns() + SPIN_NS;
+	uint64_t random = 88172645463325252u, sum = 0, until = mew_monotonic_ns() + SPIN_NS;
 
 	do {
 		for (int i = 0; i < 1000; i++) {
@@ -36,7 +28,7 @@ static uint64_t spin(uint64_t *words)
 			if (random & 1u << 20)
 				words[random >> 32 & (SPIN_WORDS - 1)] = sum;
 		}
-	} while (now_ns() < until);
+	} while (mew_monotonic_ns() < until);
 	return sum;
 }
 

@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "kernel/pmu.h"
 #include "kernel/sysctl.h"
 
@@ -186,17 +186,9 @@ static struct mew_whole_ring *oldest(struct mew_whole *w)
 	return best;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 int mew_whole_drain(struct mew_whole *w, int final, mew_whole_fn fn, void *arg)
 {
-	uint64_t until = final ? UINT64_MAX : now_ns() - HOLD_NS;
+	uint64_t until = final ? UINT64_MAX : mew_monotonic_ns() - HOLD_NS;
 	struct mew_whole_ring *r;
 	int rc = 0;
 

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "kernel/cost.h"
 #include "kernel/rate.h"
 #include "profile/account.h"
@@ -297,7 +298,7 @@ static int begin_case(struct cpu_case *k, struct mew_error *error)
 		.interval_s = given_interval(k),
 		.start_s = k->start_s,
 		.n_threads = n_threads,
-		.seed = mew_now_ns(),
+		.seed = mew_monotonic_ns(),
 	};
 	struct mew_window *w;
 	int err;

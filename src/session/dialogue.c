@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 #include "session/dialogue.h"
 
@@ -38,14 +39,6 @@ union any_message {
 	uint64_t align;
 	char bytes[MEW_MESSAGE_MAX_BYTES];
 };
-
-uint64_t mew_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void finish(struct dialogue *d, enum mew_dialogue_how how, const char *reason)
 {
@@ -163,7 +156,7 @@ static int on_message(struct dialogue *d, struct mew_error *error)
 		}
 		break;
 	case MEW_MSG_END:
-		d->ended_ns = mew_now_ns();
+		d->ended_ns = mew_monotonic_ns();
 		d->out->status = m.end.status;
 		d->out->left_early = m.end.left_early != 0;
 		memcpy(d->out->label, m.end.label, sizeof d->out->label);
@@ -218,7 +211,7 @@ static int stop_wanted(const struct mew_run_options *o)
 /* Until the process has ended or something ended the case. */
 static int converse(struct dialogue *d, struct mew_error *error)
 {
-	uint64_t begin = mew_now_ns();
+	uint64_t begin = mew_monotonic_ns();
 	const struct mew_run_options *o = d->o->run;
 	int err;
 
@@ -240,11 +233,11 @@ static int converse(struct dialogue *d, struct mew_error *error)
 			finish(d, MEW_DIALOGUE_INTERRUPTED, "interrupted");
 			return 0;
 		}
-		if (o->timeout_s > 0 && (double)(mew_now_ns() - begin) > o->timeout_s * 1e9) {
+		if (o->timeout_s > 0 && (double)(mew_monotonic_ns() - begin) > o->timeout_s * 1e9) {
 			finish(d, MEW_DIALOGUE_TIMEOUT, "time limit reached");
 			return 0;
 		}
-		if (d->ended_ns && mew_now_ns() - d->ended_ns > END_TIMEOUT_NS)
+		if (d->ended_ns && mew_monotonic_ns() - d->ended_ns > END_TIMEOUT_NS)
 			return 0;
 		/* looked at before the messages: what it sent before it died is still read */
 		dead = mew_target_ended(&d->target);

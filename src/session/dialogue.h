@@ -91,6 +91,4 @@ struct mew_dialogue_options {
 int mew_dialogue(const struct mew_dialogue_options *o, const struct mew_engine *engine,
 		 struct mew_outcome *ret, struct mew_error *error);
 
-uint64_t mew_now_ns(void); /* CLOCK_MONOTONIC */
-
 #endif

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "channel/window.h"
 #include "profile/verdict.h"
 #include "session/engine.h"
@@ -103,7 +104,7 @@ static void look(struct mew_heap_case *k, int weigh)
 /* A program may end at any time: it is looked at whenever it has run twice as long. */
 static void look_at_whole(struct mew_heap_case *k)
 {
-	uint64_t now_ns = mew_now_ns();
+	uint64_t now_ns = mew_monotonic_ns();
 
 	if (!k->whole || !k->n_hooks || now_ns < k->look_ns)
 		return;

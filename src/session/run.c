@@ -16,6 +16,7 @@
 
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "channel/window.h"
 #include "profile/filter.h"
@@ -93,7 +94,7 @@ static int read_list(int sock, struct listing *l, struct mew_error *error)
 /* Wait until somebody connects or the process ends without. */
 static int wait_hello(struct mew_target *t, struct mew_error *error)
 {
-	uint64_t begin = mew_now_ns();
+	uint64_t begin = mew_monotonic_ns();
 
 	for (;;) {
 		struct pollfd p[2] = {{.fd = t->listen_fd, .events = POLLIN},
@@ -108,7 +109,7 @@ static int wait_hello(struct mew_target *t, struct mew_error *error)
 			return mew_error_set(error, -EPROTO,
 					     "the program did not list its cases: %s",
 					     mew_target_describe(t, text, sizeof text));
-		if ((double)(mew_now_ns() - begin) > LIST_TIMEOUT_S * 1e9)
+		if ((double)(mew_monotonic_ns() - begin) > LIST_TIMEOUT_S * 1e9)
 			return mew_error_set(error, -ETIMEDOUT,
 					     "the program does not list its cases");
 	}

@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 #define VDSO_BYTES_MAX (1u << 20)
 
@@ -24,14 +25,6 @@ struct node {
 /* Every file that was ever asked for. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct node *files;
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void read_loads(struct mew_file *f, Elf *elf)
 {
@@ -63,7 +56,7 @@ uint32_t mew_file_build_id(Elf *elf, const uint8_t **ret)
 
 static void read_elf(struct mew_file *f, Elf *elf)
 {
-	uint64_t start = now_ns();
+	uint64_t start = mew_monotonic_ns();
 	const uint8_t *build_id;
 
 	f->error = mew_cfi_read(elf, &f->cfi, NULL);
@@ -73,7 +66,7 @@ static void read_elf(struct mew_file *f, Elf *elf)
 	f->build_id_bytes = mew_file_build_id(elf, &build_id);
 	if (f->build_id_bytes)
 		memcpy(f->build_id, build_id, f->build_id_bytes);
-	f->table_ns = now_ns() - start;
+	f->table_ns = mew_monotonic_ns() - start;
 }
 
 static bool same_file(const struct stat *a, const struct stat *b)

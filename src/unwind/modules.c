@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "unwind/file.h"
 #include "unwind/locate.h"
 #include "unwind/maps.h"
@@ -51,14 +51,6 @@ struct mew_modules {
 	bool changed;  /* the generation is to be raised */
 	char proc[32]; /* "/proc/PID" of the maps read last; "" unknown */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 struct mew_modules *mew_modules_new(void *space, size_t space_bytes, struct mew_error *error)
 {
@@ -510,7 +502,7 @@ static void find_proc(struct mew_modules *m, int maps_fd)
 int mew_modules_read_maps(struct mew_modules *m, int maps_fd, struct mew_error *error)
 {
 	struct mew_buffer text = MEW_BUFFER_INIT;
-	uint64_t time_ns = now_ns();
+	uint64_t time_ns = mew_monotonic_ns();
 	char *line, *next;
 	size_t i;
 	int rc, worst = 0;

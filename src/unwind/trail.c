@@ -129,6 +129,18 @@ static __attribute__((noinline)) int step_slowly(struct mew_trail *trail, const 
 	return 0;
 }
 
+/* The last step has come to old, whose pc it found: how many frames stay. */
+static ALWAYS_INLINE uint32_t keep(const struct mew_trail *trail, const struct mew_trail_step *step,
+				   struct mew_trail_frame *old, uint64_t pc)
+{
+	/* One that was the innermost was not found on the stack; it is now. */
+	if (step > trail->steps) {
+		old->pc = pc;
+		old->at = step->at;
+	}
+	return (uint32_t)(old - trail->frames);
+}
+
 /*
  * Steps outwards from f until a remembered frame is met with all that it depends on, or the stack
  * ends. *ret_kept: how many remembered frames stay. The frame stays in registers, whose addresses
@@ -198,18 +210,10 @@ static ALWAYS_INLINE enum found look(struct mew_trail *trail, const struct walk 
 		f = step[1].frame;
 	}
 	trail->n_steps = (uint32_t)(step - trail->steps);
-	if (found == NOT_FOR_THE_TRAIL)
-		return found;
-	if (found != MET) {
+	if (found != NOT_FOR_THE_TRAIL)
+		*ret_kept = keep(trail, step, found == MET ? old : trail->frames, f.pc);
+	if (found != NOT_FOR_THE_TRAIL && found != MET)
 		trail->is_outermost = found == NOT_CALLED;
-		old = trail->frames;
-	}
-	/* A frame that was the innermost one was not found on the stack; it is now. */
-	if (step > trail->steps) {
-		old->pc = f.pc;
-		old->at = step->at;
-	}
-	*ret_kept = (uint32_t)(old - trail->frames);
 	return found;
 }
 
