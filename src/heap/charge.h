@@ -111,7 +111,8 @@ MEW_CHARGE_INLINE int mew_charge_track(struct mew_counters *c, struct mew_live_s
 	struct mew_live_block stale;
 	int rc = -ENOMEM, is_live;
 
-	if (block->bytes <= MEW_PEAK_BYTES)
+	/* The peak, whose number shares a word with what is live, must stay below this. */
+	if (block->bytes <= MEW_PEAK_BYTES && c->segment->peak_bytes < MEW_SEGMENT_PEAK_MAX)
 		rc = mew_live_insert(&c->live, at, block, &stale);
 	is_live = rc >= 0;
 	if (!is_live)

@@ -41,15 +41,19 @@ static void touch(struct mew_stacks *stacks, struct mew_stacks_scratch *s, uint3
 	s->n_deepest = n;
 }
 
+static uint32_t epoch_of(const struct mew_stacks *stacks)
+{
+	return __atomic_load_n(&stacks->client->table->epoch, __ATOMIC_ACQUIRE);
+}
+
 /*
  * What outermost frames hang from. It may be asked after the walk: what is on a stack now has not
  * been replaced, so it is the same code in the older epoch and in the newer one.
  */
-static uint32_t base_of(struct mew_stacks *stacks)
+static uint32_t base_of(struct mew_stacks *stacks, uint32_t epoch)
 {
-	struct mew_tree_key key = {.parent = MEW_TREE_ROOT, .flags = MEW_NODE_EPOCH};
+	struct mew_tree_key key = {.pc = epoch, .parent = MEW_TREE_ROOT, .flags = MEW_NODE_EPOCH};
 
-	key.pc = __atomic_load_n(&stacks->client->table->epoch, __ATOMIC_RELAXED);
 	return key.pc ? mew_tree_child(stacks->tree, &key) : MEW_TREE_ROOT;
 }
 
@@ -87,7 +91,7 @@ static uint32_t leaf_of_walk(struct mew_stacks *stacks, const struct mew_stacks_
 			     struct mew_stacks_scratch *s, uint32_t entry)
 {
 	const struct mew_walk_result *w = &s->walk;
-	struct mew_tree_key key = {.parent = base_of(stacks)};
+	struct mew_tree_key key = {.parent = base_of(stacks, epoch_of(stacks))};
 
 	touch(stacks, s, w->n_frames);
 	for (uint32_t i = w->n_frames; i-- > 0;) {
@@ -127,15 +131,20 @@ static uint32_t leaf_of_trail(struct mew_stacks *stacks, const struct mew_stacks
 {
 	struct mew_trail *trail = &s->trail;
 	struct mew_tree_key key = {.pc = 0};
-	uint32_t n = trail->n_frames, i = trail->n_tagged;
+	uint32_t n = trail->n_frames, epoch = epoch_of(stacks), i;
 
 	touch(stacks, s, n);
+	/* New code is there, in a new epoch, some time before the generation tells of it. */
+	if (s->epoch != epoch)
+		trail->n_tagged = 0;
+	s->epoch = epoch;
+	i = trail->n_tagged;
 	/* What was an inner frame's caller may be the innermost one now: a leaf, which has no tag.
 	 */
 	if (i == n)
 		i = n - 1;
 	if (!i)
-		trail->frames[0].tag = base_of(stacks);
+		trail->frames[0].tag = base_of(stacks, epoch);
 	key.parent = trail->frames[i].tag;
 	while (++i < n) {
 		key.pc = trail->frames[i].pc;
@@ -149,6 +158,42 @@ static uint32_t leaf_of_trail(struct mew_stacks *stacks, const struct mew_stacks
 	return mew_tree_child_again(stacks->tree, s->memos, key);
 }
 
+/* What was unloaded may have been replaced at the same place: its rules would lead astray, and to
+ * something that looks like a stack. No thread goes by them until the others have come. */
+static void refresh(struct mew_stacks *stacks, uint64_t pc)
+{
+	uint64_t n = __atomic_load_n(&stacks->n_unloaded, __ATOMIC_ACQUIRE), seen;
+
+	mew_client_refresh(stacks->client, pc);
+	seen = __atomic_load_n(&stacks->n_refreshed, __ATOMIC_RELAXED);
+	while (seen < n && !__atomic_compare_exchange_n(&stacks->n_refreshed, &seen, n, 0,
+							__ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
+}
+
+static int has_changed(const struct mew_client *client, uint64_t generation)
+{
+	return __atomic_load_n(&client->table->generation, __ATOMIC_ACQUIRE) != generation;
+}
+
+/* The leaf of the stack that the trail has found by tables of that generation. 0: they are others
+ * now. */
+static int take_trail(struct mew_stacks *stacks, const struct mew_stacks_thread *t,
+		      struct mew_stacks_scratch *s, const struct mew_walk_start *start,
+		      const struct mew_walk_stack *stack, uint32_t entry, uint64_t generation,
+		      uint32_t *ret_leaf)
+{
+	uint32_t leaf = leaf_of_trail(stacks, t, s, entry);
+
+	if (has_changed(stacks->client, generation))
+		return 0;
+	if (leaf != MEW_TREE_LOST)
+		mew_recall_keep(&s->recall, &s->trail, start, stack, mew_stacks_key(t, entry),
+				leaf);
+	*ret_leaf = leaf;
+	return 1;
+}
+
 uint32_t mew_stacks_walk(struct mew_stacks *stacks, struct mew_stacks_thread *t,
 			 struct mew_stacks_scratch *s, const struct mew_stacks_caller *caller,
 			 uint32_t entry)
@@ -158,31 +203,31 @@ uint32_t mew_stacks_walk(struct mew_stacks *stacks, struct mew_stacks_thread *t,
 	struct walked on = {t, s};
 	struct mew_walk_start start = mew_stacks_start(caller);
 	struct mew_walk_stack stack = {.lo = caller->sp, .end_of = end_of, .arg = &on};
-	uint64_t key = mew_stacks_key(t, entry);
+	uint64_t generation;
 	uint32_t leaf;
 
 	stack.hi = end_of(&on, caller->sp);
-	/* What was unloaded may have been replaced at the same place: its rules would lead astray,
-	 * and to something that looks like a stack. */
-	if (__atomic_load_n(&stacks->n_unloaded, __ATOMIC_RELAXED) &&
-	    __atomic_exchange_n(&stacks->n_unloaded, 0, __ATOMIC_RELAXED))
-		mew_client_refresh(client, caller->pc);
-	/* It may be known of a stack that is not the thread's own. */
-	if (mew_recall_find(&s->recall, client->table, &start, &stack, &stacks->root, key, &leaf))
-		return leaf;
-	if (mew_trail_walk(&s->trail, client->table, mew_client_table_bytes(client), &start, &stack,
-			   &stacks->root, &s->cache)) {
-		leaf = leaf_of_trail(stacks, t, s, entry);
-		if (leaf != MEW_TREE_LOST)
-			mew_recall_keep(&s->recall, &s->trail, &start, &stack, key, leaf);
-		return leaf;
-	}
-	do {
+	if (mew_stacks_is_stale(stacks))
+		refresh(stacks, caller->pc);
+	/* Another thread may bring other tables at any time: then once more. */
+	for (;;) {
+		generation = __atomic_load_n(&client->table->generation, __ATOMIC_ACQUIRE);
+		/* It may be known of a stack that is not the thread's own. */
+		if (mew_recall_find(&s->recall, client->table, &start, &stack, &stacks->root,
+				    mew_stacks_key(t, entry), &leaf))
+			return leaf;
+		if (mew_trail_walk(&s->trail, client->table, mew_client_table_bytes(client), &start,
+				   &stack, &stacks->root, &s->cache)) {
+			if (take_trail(stacks, t, s, &start, &stack, entry, generation, &leaf))
+				return leaf;
+			continue;
+		}
 		mew_walk(client->table, mew_client_table_bytes(client), &start, &stack,
 			 &stacks->root, &s->cache, w);
-	} while (w->end > MEW_WALK_ZERO && w->end != MEW_WALK_DEEP &&
-		 mew_client_ask(client, w->broke_at));
-	return leaf_of_walk(stacks, t, s, entry);
+		if (w->end <= MEW_WALK_ZERO || w->end == MEW_WALK_DEEP ||
+		    (!mew_client_ask(client, w->broke_at) && !has_changed(client, generation)))
+			return leaf_of_walk(stacks, t, s, entry);
+	}
 }
 
 int mew_stacks_init(struct mew_stacks *stacks, struct mew_client *client, struct mew_tree *tree,
@@ -196,5 +241,5 @@ int mew_stacks_init(struct mew_stacks *stacks, struct mew_client *client, struct
 
 void mew_stacks_unloaded(struct mew_stacks *stacks)
 {
-	__atomic_fetch_add(&stacks->n_unloaded, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&stacks->n_unloaded, 1, __ATOMIC_RELEASE);
 }

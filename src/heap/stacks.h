@@ -26,6 +26,7 @@ struct mew_stacks_scratch {
 	uint32_t is_touched;
 	uint16_t stripe;    /* the flags that tell the leaves of its threads from those of others */
 	uint32_t n_deepest; /* frames that any stack had */
+	uint32_t epoch;     /* of the tables, that the trail's tags are of */
 	struct mew_walk_cache cache;
 	struct mew_tree_memo memos[1u << MEW_TREE_MEMO_BITS];
 	struct mew_recall recall;
@@ -41,8 +42,11 @@ struct mew_stacks {
 	struct mew_walk_root
 		root; /* where the case begins; changed when no thread is in the loop */
 	struct mew_stacks_scratch *scratches;
-	uint32_t n_given;    /* scratches, to threads */
-	uint32_t n_unloaded; /* modules, maybe, since the tables were last asked for */
+	uint32_t n_given; /* scratches, to threads */
+	/* Modules, maybe; and so many of them were gone when the tables were asked for that have
+	 * come.
+	 */
+	uint64_t n_unloaded, n_refreshed;
 };
 
 /* Of one thread, zeroed to start. */
@@ -75,6 +79,13 @@ static inline struct mew_walk_start mew_stacks_start(const struct mew_stacks_cal
 		.pc = caller->pc, .sp = caller->sp, .fp = caller->fp, .pc_is_return = 1};
 }
 
+/* The tables may still have a module that was unloaded. */
+static inline int mew_stacks_is_stale(const struct mew_stacks *stacks)
+{
+	return __atomic_load_n(&stacks->n_unloaded, __ATOMIC_RELAXED) !=
+	       __atomic_load_n(&stacks->n_refreshed, __ATOMIC_ACQUIRE);
+}
+
 /* What tells leaves of the same stack apart, in one scratch. */
 static inline uint64_t mew_stacks_key(const struct mew_stacks_thread *t, uint32_t entry)
 {
@@ -91,8 +102,7 @@ mew_stacks_know(const struct mew_stacks *stacks, const struct mew_stacks_thread 
 	struct mew_walk_start start = mew_stacks_start(caller);
 	struct mew_walk_stack stack = {.lo = caller->sp, .hi = own->hi};
 
-	return caller->sp >= own->lo && caller->sp < own->hi &&
-	       !__atomic_load_n(&stacks->n_unloaded, __ATOMIC_RELAXED) &&
+	return caller->sp >= own->lo && caller->sp < own->hi && !mew_stacks_is_stale(stacks) &&
 	       mew_recall_find(&s->recall, stacks->client->table, &start, &stack, &stacks->root,
 			       mew_stacks_key(t, entry), ret_leaf);
 }

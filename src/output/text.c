@@ -12,7 +12,7 @@ static int write_text(const struct mew_output_input *in, const struct mew_output
 	if (in->report)
 		return mew_text_report(in->report, o, out, NULL);
 	err = mew_text_cases(in->session, o, out, NULL);
-	if (!err && o->verbose && in->session->kind == MEW_SESSION_HEAP)
+	if (!err && in->session->kind == MEW_SESSION_HEAP)
 		err = mew_text_shapes(in->session, o, out);
 	return err;
 }

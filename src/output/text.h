@@ -14,8 +14,9 @@ int mew_text_cases(const struct mew_session *s, const struct mew_output_options 
 int mew_text_report(const struct mew_report *r, const struct mew_output_options *o,
 		    struct mew_buffer *out, size_t *ret_n_cut);
 
-/* What a heap case has beside its row, in lines of less than 80 columns: curve, peaks of the
- * iterations, sizes, mappings; and that of all cases, named. 0 or -ENOMEM. */
+/* What a heap case has beside its row, in lines of less than 80 columns: mappings; and with
+ * verbose, before them, curve, peaks of the iterations, sizes; and that of all cases, named. 0 or
+ * -ENOMEM. */
 int mew_text_shape(const struct mew_pcase *c, const struct mew_output_options *o,
 		   struct mew_buffer *out);
 int mew_text_shapes(const struct mew_session *s, const struct mew_output_options *o,

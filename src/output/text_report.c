@@ -123,23 +123,58 @@ static bool is_worth_a_row(const struct mew_report_row *row)
 	       row->held_bytes > 0 || row->total_share >= SHARE_SHOWN;
 }
 
-/* How many rows are left for one line, when `top` are shown (0: all). */
-static size_t count_rest(const struct mew_report_case *c, unsigned top)
+/* The row with the most of something, which is 0 or more; n_rows: all have none. */
+static size_t most(const struct mew_report_case *c, double (*of)(const struct mew_report_row *row))
 {
-	size_t n = 0, i;
+	size_t best = c->n_rows;
 
-	for (i = 0; top && i < c->n_rows; i++)
-		n += is_worth_a_row(&c->rows[i]);
-	if (!top)
-		return 0;
-	n = c->n_rows - (n < top ? n : top);
+	for (size_t i = 0; i < c->n_rows; i++)
+		if (of(&c->rows[i]) > (best < c->n_rows ? of(&c->rows[best]) : 0))
+			best = i;
+	return best;
+}
+
+static double allocations_of(const struct mew_report_row *row)
+{
+	return row->allocations;
+}
+
+static double peak_of(const struct mew_report_row *row)
+{
+	return row->peak_bytes;
+}
+
+/* What has a row of its own where `top` are shown (0: all): the first ones, and whoever allocates
+ * most. */
+struct choice {
+	const struct mew_report_case *c;
+	unsigned top;
+	size_t most_allocations, most_peak;
+};
+
+/* i follows n that are shown. */
+static bool is_chosen(const struct choice *choice, size_t i, size_t n)
+{
+	return !choice->top || i == choice->most_allocations || i == choice->most_peak ||
+	       (n < choice->top && is_worth_a_row(&choice->c->rows[i]));
+}
+
+/* How many rows are left for one line. */
+static size_t count_rest(const struct choice *choice)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < choice->c->n_rows; i++)
+		n += is_chosen(choice, i, n);
+	n = choice->c->n_rows - n;
 	/* A line that stands for one row could be that row. */
 	return n == 1 ? 0 : n;
 }
 
 static int add_rows(struct mew_table *t, const struct mew_report_case *c, unsigned top)
 {
-	size_t n_rest = count_rest(c, top), n_shown = 0, i;
+	const struct choice choice = {c, top, most(c, allocations_of), most(c, peak_of)};
+	size_t n_rest = count_rest(&choice), n_shown = 0, i;
 	struct mew_report_row rest = {0};
 	struct mew_buffer name = MEW_BUFFER_INIT;
 	int err = 0;
@@ -151,7 +186,7 @@ static int add_rows(struct mew_table *t, const struct mew_report_case *c, unsign
 					  .line = row->line,
 					  .module = row->module};
 
-		if (n_rest && (n_shown >= top || !is_worth_a_row(row))) {
+		if (n_rest && !is_chosen(&choice, i, n_shown)) {
 			add_up(&rest, row);
 			continue;
 		}
@@ -317,7 +352,7 @@ static int write_case(const struct mew_report *r, const struct mew_report_case *
 		err = mew_table_render(t, &style, out, &cut);
 	*n_cut += cut;
 	mew_table_free(t);
-	if (!err && o->verbose && has_figures(c->heap))
+	if (!err && has_figures(c->heap))
 		err = mew_text_shape(c->heap, o, out);
 	return err;
 }

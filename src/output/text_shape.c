@@ -136,11 +136,14 @@ static void hook(const struct mew_heap_row *row, struct mew_buffer *out)
 int mew_text_shape(const struct mew_pcase *c, const struct mew_output_options *o,
 		   struct mew_buffer *out)
 {
-	curve(c, o, out);
-	iterations(&c->heap, out);
-	sizes(c, o, out);
+	if (o->verbose) {
+		curve(c, o, out);
+		iterations(&c->heap, out);
+		sizes(c, o, out);
+	}
 	mappings(&c->heap, out);
-	hook(&c->heap, out);
+	if (o->verbose)
+		hook(&c->heap, out);
 	return out->error;
 }
 
@@ -150,7 +153,7 @@ int mew_text_shapes(const struct mew_session *s, const struct mew_output_options
 	for (size_t i = 0; i < s->n_cases; i++) {
 		const struct mew_pcase *c = &s->cases[i];
 
-		if (!mew_case_measured(c))
+		if (!mew_case_measured(c) || (!o->verbose && isnan(c->heap.mapped_calls)))
 			continue;
 		mew_buffer_putc(out, '\n');
 		mew_text_escape(out, c->key);

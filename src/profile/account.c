@@ -5,15 +5,6 @@
 
 #include "profile/account.h"
 
-/* Clocks that stop anywhere in a period lose half of one, each; those that never ticked, all that
- * they ran: there were as many ticks as came, at least. */
-static double unticked_s(const struct mew_account_round *r)
-{
-	double most_s = r->clock_all_s - (double)r->ticks * r->period_s;
-
-	return fmax(0, fmin((double)r->n_more_ends * r->period_s / 2, most_s));
-}
-
 /*
  * The clock starts a period anew when a round enables it, so of clock_all / period ticks only whole
  * ones are delivered, and what follows the last of them is lost. The factor that makes up for it is
@@ -21,16 +12,17 @@ static double unticked_s(const struct mew_account_round *r)
  */
 void mew_account_add(struct mew_account *a, const struct mew_account_round *r)
 {
-	double lost_s = unticked_s(r), expected = 0;
-
+	/* There were as many ticks as came, at least. */
+	double most_s = r->clock_all_s - (double)r->ticks * r->period_s;
+	double lost_s = fmax(0, fmin(r->unticked_s, most_s)), clock_s = r->clock_all_s - lost_s;
 	/* A count of exactly n periods must not lose its last tick to rounding. */
-	if (r->period_s > 0)
-		expected = floor((r->clock_all_s - lost_s) / r->period_s + 1e-9);
+	double expected = r->period_s > 0 ? floor(clock_s / r->period_s + 1e-9) : 0;
+
 	a->unticked_s += lost_s;
 	a->wall_s += r->wall_s;
 	a->off_s += r->off_s;
-	a->sum.count_s += r->count_s;
-	a->sum.clock_all_s += r->clock_all_s;
+	a->sum.count_s += r->count_s - lost_s;
+	a->sum.clock_all_s += clock_s;
 	a->sum.expected_s += expected * r->period_s;
 	a->sum.delivered_s += (double)r->ticks * r->period_s;
 	a->sum.expected_s2 += expected * r->period_s * r->period_s;
@@ -128,5 +120,7 @@ void mew_account_weigh(const struct mew_account *a, const struct mew_account_sam
 		weigh_kernel(a, s, &w);
 	else if (a->user_s > 0)
 		weigh_alike(s, a->user_s, &w);
+	if (!s->of_kernel && s->user + s->kernel <= 0)
+		w.unsampled_user_s = a->user_s;
 	*ret = w;
 }

@@ -19,7 +19,8 @@ struct mew_account_round {
 	double period_s;    /* of the tick that tells user from kernel */
 	uint64_t ticks;     /* delivered in the loop, in user mode, outside pauses */
 	uint64_t n_more_ends; /* clocks beside the first that the count is the sum of, each of which
-				 stopped in the middle of a period */
+				 stopped in the middle of a period; and */
+	double unticked_s;    /* about what they have run after their last ticks */
 };
 
 struct mew_account {
@@ -28,8 +29,7 @@ struct mew_account {
 	double kernel_error_s; /* one standard error of kernel_s */
 	double weight_scale; /* factor on sum of periods so that ticks stand for the time they cover
 				(phase lost at round ends) */
-	double unticked_s;   /* of the count: about so much came after the last ticks of the clocks
-				beside the first */
+	double unticked_s;   /* a part of unexplained_s: of the rounds' unticked_s what can be */
 	/* Sums over the rounds, for finish. */
 	struct {
 		double count_s, clock_all_s;

@@ -175,7 +175,7 @@ void mew_verdict_cpu(const struct mew_cpu_row *row, const struct mew_verdict_cpu
 		v->hint[0] = '\0'; /* what helps is a longer iteration, which is no option */
 	}
 	if (f->unticked_share > UNTICKED_SHARE) {
-		clause(v, "%s of the CPU time not sampled: short threads or children",
+		clause(v, "up to %s of the CPU time not sampled: short threads or children",
 		       percent(text, f->unticked_share));
 		hint_shorter_interval(v, row);
 	}

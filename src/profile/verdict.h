@@ -21,8 +21,8 @@ struct mew_verdict_cpu {
 	double unexplained_s;  /* of mew_account, summed over the threads; NAN: cannot be told */
 	double threads_wall_s; /* what unexplained_s is a share of: thread-time of the sampled loop
 				*/
-	double unticked_share; /* of the time on the CPU, what came after the last ticks of threads
-				* and children: mew_account */
+	double unticked_share; /* of the time on the CPU, what may have come after the last ticks of
+				* threads and children: in no other figure; mew_account */
 	double pauses_s; /* what the pauses of the sampled loop cost by themselves, over all threads
 			  */
 	uint64_t broken; /* samples whose stack did not reach its root */

@@ -24,6 +24,7 @@ void mew_copies_note(struct mew_copies *c, const struct mew_record *r,
 	if (mew_sample_is_unread(r))
 		return;
 	c->n_cut_all += walk->end == MEW_WALK_CUT;
+	c->n_deeper += walk->end == MEW_WALK_CUT && r->stack_bytes == r->stack_asked;
 	if (r->stack_asked <= c->below || r->stack_asked > c->bytes)
 		return;
 	c->n++;
@@ -96,7 +97,7 @@ int mew_copies_wait_ms(const struct mew_copies *c, const struct mew_whole *w)
 
 uint32_t mew_copies_too_small(const struct mew_copies *c)
 {
-	if (!c->n_cut_all)
+	if (!c->n_deeper)
 		return 0;
 	return c->before && !mew_stackcopy_cuts(c->n, c->n_cut) ? c->before : c->bytes;
 }

@@ -18,6 +18,7 @@ struct mew_copies {
 	uint32_t before;           /* the one that was too small; 0: none was */
 	uint64_t n, n_cut;         /* samples of this size, and those with a longer stack */
 	uint64_t n_cut_all;        /* of any size, also by a page that was not there */
+	uint64_t n_deeper;         /* of any size, without those */
 	uint64_t n_tried, n_ended; /* since the last trial: samples of this size, and those whose
 				      stack ended in the copy */
 	uint64_t need_bytes;       /* and the most that a whole one took; UINT64_MAX: one broke */

@@ -386,6 +386,9 @@ static void doubt_of(const struct cpu_case *k, char *buf, size_t cap)
 	else if (d->losses.bad_records)
 		snprintf(buf, cap, "%llu records of the kernel lost or unreadable",
 			 (unsigned long long)d->losses.bad_records);
+	else if (mew_modules_n_mixed(k->modules))
+		snprintf(buf, cap, "code was replaced more than %d times: some names are wrong",
+			 MEW_MODULES_EPOCHS);
 	else if (is_hardware && counted < COUNTED)
 		snprintf(buf, cap, "%s had a counter for %.0f %% of the time", name, 100 * counted);
 	else if (is_hardware && d->total.enabled_ns && !d->total.count)
@@ -430,7 +433,9 @@ static int judge(const struct cpu_case *k, struct mew_session *s, struct mew_pca
 		.left_early = k->left_early,
 		.pause_by_clock = k->n_pauses_all && k->pause_mode == MEW_PAUSE_CLOCK,
 		/* What was measured before the copy grew is kept when iterations are given. */
-		.stack_bytes = k->o->iterations ? k->copy.start : k->copy.bytes,
+		.stack_bytes = l->cut <= k->drain.breaks.n_broken / 2 ? 0
+			       : k->o->iterations                     ? k->copy.start
+								      : k->copy.bytes,
 	};
 	struct mew_verdict v;
 	char doubt[256], note[128];

@@ -295,9 +295,10 @@ int mew_dialogue(const struct mew_dialogue_options *o, const struct mew_engine *
 	if (converse(d, &inner))
 		finish(d, MEW_DIALOGUE_BROKEN, inner.text);
 out:
+	/* Not the other way round: a program that is stopped would say that we are gone. */
+	mew_target_stop(&d->target);
 	if (d->sock >= 0)
 		close(d->sock);
-	mew_target_stop(&d->target);
 	ret->wait_status = d->target.status;
 	ret->user_s = seconds(&d->target.usage.ru_utime);
 	ret->kernel_s = seconds(&d->target.usage.ru_stime);

@@ -246,6 +246,18 @@ static void fill_mapped(const struct mew_segment *g, struct mew_heap_row *row)
 	row->mapped_held_bytes = (double)(g->closed ? m->held_bytes : m->live_bytes);
 }
 
+/* What the heap of an image held is gone with it: only the last one still holds something. */
+static unsigned shown_of(const struct mew_heap_case *k, const struct mew_hook *hook,
+			 const struct mew_hook *top)
+{
+	const struct mew_hook *last = NULL;
+
+	for (size_t i = 0; i < k->n_hooks; i++)
+		if (mew_heap_counts(k, &k->hooks[i]))
+			last = &k->hooks[i];
+	return (hook == top ? MEW_HOOK_PEAK : 0) | (hook == last ? MEW_HOOK_HELD : 0);
+}
+
 static int fill(struct mew_heap_case *k, struct mew_session *s, struct mew_pcase *c,
 		struct mew_verdict_heap *facts, struct mew_error *error)
 {
@@ -282,7 +294,8 @@ static int fill(struct mew_heap_case *k, struct mew_session *s, struct mew_pcase
 		facts->n_threads =
 			g->n_threads > facts->n_threads ? (unsigned)g->n_threads : facts->n_threads;
 		facts->ended_inside = !k->whole && !g->closed;
-		err = mew_hook_values(&k->hooks[i], s, c, &k->hooks[i] == top, &k->breaks, error);
+		err = mew_hook_values(&k->hooks[i], s, c, shown_of(k, &k->hooks[i], top),
+				      &k->breaks, error);
 		if (err)
 			return err;
 	}

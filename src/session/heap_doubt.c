@@ -134,6 +134,13 @@ const char *mew_heap_doubt(const struct mew_heap_case *k, const struct mew_sessi
 	for (size_t i = 0; i < k->n_hooks; i++)
 		if (k->hooks[i].warning)
 			return k->hooks[i].warning;
+	for (size_t i = 0; i < k->n_hooks; i++)
+		if (mew_modules_n_mixed(k->hooks[i].modules)) {
+			snprintf(text, MEW_HEAP_DOUBT_BYTES,
+				 "code was replaced more than %d times: some names are wrong",
+				 MEW_MODULES_EPOCHS);
+			return text;
+		}
 	if (new_goes_by(k, s))
 		return "the program's own operator new is not recorded";
 	unseen = unseen_bytes(k);

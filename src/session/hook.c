@@ -267,7 +267,7 @@ static uint32_t entry_function(struct mew_session *session, const char *name)
 
 /* The stack of functions for one node, with the entry point on top. */
 static int take_node(const struct mew_segment *s, uint32_t i, struct mew_session *session,
-		     uint32_t stack, struct mew_pcase *c, int with_peak)
+		     uint32_t stack, struct mew_pcase *c, unsigned with)
 {
 	const struct mew_segment_node *n = &s->nodes[i];
 	const char *entry = i == 1 ? "[lost stack]" : mew_entry_name(n->entry);
@@ -286,9 +286,10 @@ static int take_node(const struct mew_segment *s, uint32_t i, struct mew_session
 	v->bytes += n->bytes;
 	v->frees += n->frees;
 	v->temporary += n->temporary;
-	if (with_peak)
+	if (with & MEW_HOOK_PEAK)
 		v->peak_bytes += mew_segment_at_peak(s, n);
-	v->held_bytes += n->live_bytes;
+	if (with & MEW_HOOK_HELD)
+		v->held_bytes += n->live_bytes;
 	return 0;
 }
 
@@ -317,7 +318,7 @@ static int add_breaks(const struct mew_hook *h, uint32_t i, struct mew_breaks *b
 }
 
 int mew_hook_values(struct mew_hook *h, struct mew_session *session, struct mew_pcase *c,
-		    int with_peak, struct mew_breaks *breaks, struct mew_error *error)
+		    unsigned with, struct mew_breaks *breaks, struct mew_error *error)
 {
 	const struct mew_segment *s = h->segment.at;
 	uint32_t n = count_nodes(s), *node_of = NULL, *known[MEW_COLLECT_MARKS] = {NULL},
@@ -358,7 +359,7 @@ int mew_hook_values(struct mew_hook *h, struct mew_session *session, struct mew_
 		if (!has_figures(s, &s->nodes[i]))
 			continue;
 		stack = mew_collect_convert(&collect, session, node_of[i], map, symbols_of, h);
-		err = stack == UINT32_MAX ? -ENOMEM : take_node(s, i, session, stack, c, with_peak);
+		err = stack == UINT32_MAX ? -ENOMEM : take_node(s, i, session, stack, c, with);
 		if (!err)
 			err = add_breaks(h, i, breaks);
 	}

@@ -53,12 +53,17 @@ uint64_t mew_hook_unseen(const struct mew_hook *h);
 
 const struct mew_segment *mew_hook_segment(const struct mew_hook *h);
 
+enum mew_hook_with {
+	MEW_HOOK_PEAK = 1,
+	MEW_HOOK_HELD = 2,
+};
+
 /*
- * All its stacks become values of the case (peaks only when with_peak). A stack's leaf is the
- * allocation function that was called. Those that broke are added to breaks, whose modules stay the
- * hook's. 0, -ENOMEM, -EPROTO (indices that cannot be).
+ * All its stacks become values of the case (peaks and what is held only when asked for). A stack's
+ * leaf is the allocation function that was called. Those that broke are added to breaks, whose
+ * modules stay the hook's. 0, -ENOMEM, -EPROTO (indices that cannot be).
  */
-int mew_hook_values(struct mew_hook *h, struct mew_session *s, struct mew_pcase *c, int with_peak,
+int mew_hook_values(struct mew_hook *h, struct mew_session *s, struct mew_pcase *c, unsigned with,
 		    struct mew_breaks *breaks, struct mew_error *error);
 
 #endif

@@ -10,13 +10,14 @@ static int in_kernel(const struct mew_collect *c, const struct mew_collect_hit *
 
 /* An occurrence takes no time of its own: all have the same part of the loop's user time. */
 static void weigh_occurrences(struct mew_collect *c, const struct mew_account *a,
-			      mew_weigh_loop_fn in_loop, void *arg)
+			      mew_weigh_loop_fn in_loop, void *arg, struct mew_account_weights *w)
 {
 	uint64_t samples = 0;
 
 	for (size_t i = 0; i < c->n_hits; i++)
 		if (!in_loop || in_loop(arg, c->hits[i].thread))
 			samples += c->hits[i].samples;
+	w->unsampled_user_s = samples ? 0 : a->user_s;
 	for (size_t i = 0; i < c->n_hits && samples; i++)
 		c->hits[i].weight_s = a->user_s * (double)c->hits[i].samples / (double)samples;
 }
@@ -38,7 +39,7 @@ void mew_weigh(struct mew_collect *c, const struct mew_event *event, const struc
 	}
 	mew_account_weigh(a, &s, ret);
 	if (event->kind == MEW_EVENT_OTHER) {
-		weigh_occurrences(c, a, in_loop, arg);
+		weigh_occurrences(c, a, in_loop, arg, ret);
 		return;
 	}
 	for (size_t i = 0; i < c->n_hits; i++)

@@ -48,7 +48,8 @@ struct whole_case {
 	struct mew_copies copies;
 	uint64_t n_misses; /* of the caches of images before this one */
 	unsigned n_children;
-	uint64_t n_tasks; /* threads and children that were made: each with a clock of its own */
+	uint64_t n_tasks, unticked_ns; /* threads and processes, each with a clock of its own; about
+					  what these ran after their last ticks */
 };
 
 static int before_exec(void *arg, pid_t pid, struct mew_error *error)
@@ -69,6 +70,17 @@ static void born(struct whole_case *k, uint32_t tid, uint64_t time_ns)
 		k->bad++;
 }
 
+/* A task of so many ns is over. What it ran is not known but for that: a clock that stops anywhere
+ * in a period loses half of one, or all that it ran. */
+static void lived(struct whole_case *k, uint64_t ns)
+{
+	uint64_t half_ns = k->event->attr.sample_period / 2;
+
+	k->lived_ns += ns;
+	k->unticked_ns += ns < half_ns ? ns : half_ns;
+	k->n_tasks++;
+}
+
 static void died(struct whole_case *k, uint32_t tid, uint64_t time_ns)
 {
 	uint64_t from;
@@ -76,7 +88,7 @@ static void died(struct whole_case *k, uint32_t tid, uint64_t time_ns)
 	if (!mew_map_get(&k->alive, tid, &from) || !from)
 		return;
 	if (time_ns > from)
-		k->lived_ns += time_ns - from;
+		lived(k, time_ns - from);
 	born(k, tid, 0); /* a tid of 0 ns is gone */
 }
 
@@ -120,7 +132,6 @@ static int on_note(struct whole_case *k, const struct mew_record *r)
 	case MEW_RECORD_FORK:
 		born(k, r->tid, r->time_ns);
 		k->n_children += r->pid != r->ppid;
-		k->n_tasks++;
 		return mew_images_fork(&k->images, r->pid, r->ppid);
 	case MEW_RECORD_EXIT:
 		died(k, r->tid, r->time_ns);
@@ -284,7 +295,7 @@ static double lifetimes_s(struct whole_case *k)
 
 	while (mew_map_next(&k->alive, &at, &tid, &from))
 		if (from && k->end_ns > from)
-			k->lived_ns += k->end_ns - from;
+			lived(k, k->end_ns - from);
 	return (double)k->lived_ns / 1e9;
 }
 
@@ -302,7 +313,8 @@ static int account(struct whole_case *k, const struct mew_outcome *out, struct m
 	if (count.n_lost > k->lost)
 		k->lost = count.n_lost;
 	/* Less is the time between two events that take turns. */
-	k->multiplexed = count.running_ns < count.enabled_ns - count.enabled_ns / 100;
+	k->multiplexed = k->event->kind == MEW_EVENT_HARDWARE &&
+			 count.running_ns < count.enabled_ns - count.enabled_ns / 100;
 	k->silent = k->event->kind == MEW_EVENT_HARDWARE && !count.count && count.enabled_ns;
 	if (k->event->kind != MEW_EVENT_CLOCK) {
 		a->wall_s = round.wall_s;
@@ -315,7 +327,10 @@ static int account(struct whole_case *k, const struct mew_outcome *out, struct m
 	round.off_s = fmax(round.wall_s - round.count_s, 0);
 	round.period_s = (double)k->event->attr.sample_period / 1e9;
 	round.ticks = k->samples + k->no_image + k->lost;
-	round.n_more_ends = k->n_tasks;
+	if (k->n_tasks > 1) {
+		round.n_more_ends = k->n_tasks - 1;
+		round.unticked_s = (double)k->unticked_ns / 1e9 - round.period_s / 2;
+	}
 	mew_account_add(a, &round);
 	mew_account_finish(a);
 	return 0;
@@ -330,17 +345,20 @@ static int judge(struct whole_case *k, const struct mew_account *a,
 		.broken = k->breaks.n_broken,
 		.n_threads = 1,
 		.whole_program = 1,
-		.stack_bytes = mew_copies_too_small(&k->copies),
+		/* where that is what most of them broke by */
+		.stack_bytes = k->copies.n_deeper > k->breaks.n_broken / 2
+				       ? mew_copies_too_small(&k->copies)
+				       : 0,
 	};
 	uint64_t bad = k->bad + k->kernel.n_bad;
-	double cpu_s = a->user_s + a->kernel_s;
+	double cpu_s = a->user_s + a->kernel_s + a->unticked_s;
 	char doubt[192] = "", note[128] = "";
 	int n = 0;
 	struct mew_verdict v;
 
 	/* Of other events no clock tells. */
 	if (k->event->kind == MEW_EVENT_CLOCK) {
-		facts.unexplained_s = weights->unexplained_s;
+		facts.unexplained_s = weights->unexplained_s - a->unticked_s;
 		facts.unticked_share = cpu_s > 0 ? a->unticked_s / cpu_s : 0;
 	}
 	if (k->no_image)

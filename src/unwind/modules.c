@@ -18,7 +18,6 @@
 #include "unwind/table.h"
 
 #define NO_SLOT UINT32_MAX
-#define EPOCHS_MAX 4096 /* what is replaced more often is not told apart any more */
 #define ANONYMOUS_MAX (MEW_UNWIND_TABLE_MODULES / 2)
 
 /* A module with what is nobody else's business. */
@@ -47,6 +46,7 @@ struct mew_modules {
 	size_t n_mappings, cap_mappings;
 	uint64_t *epochs; /* owned; when each one but the first began, in order */
 	size_t n_epochs, cap_epochs;
+	uint64_t n_mixed; /* that would have begun one more */
 	uint64_t reading;
 	bool changed;  /* the generation is to be raised */
 	char proc[32]; /* "/proc/PID" of the maps read last; "" unknown */
@@ -343,9 +343,12 @@ static int begin_epoch(struct mew_modules *m, const struct mapping *new)
 			   (old->module != new->pub.module ||
 			    (old->module != UINT32_MAX && old->load_bias != new->pub.load_bias));
 	}
-	if (!replaces || m->n_epochs == EPOCHS_MAX ||
-	    (m->n_epochs && new->pub.from_ns <= m->epochs[m->n_epochs - 1]))
+	if (!replaces || (m->n_epochs && new->pub.from_ns <= m->epochs[m->n_epochs - 1]))
 		return 0;
+	if (m->n_epochs == MEW_MODULES_EPOCHS) {
+		m->n_mixed++;
+		return 0;
+	}
 	if (MEW_ARRAY_PUSH(m->epochs, m->n_epochs, m->cap_epochs))
 		return -ENOMEM;
 	m->epochs[m->n_epochs++] = new->pub.from_ns;
@@ -574,6 +577,11 @@ uint32_t mew_modules_epoch(const struct mew_modules *m, uint64_t time_ns)
 	while (n && m->epochs[n - 1] > time_ns)
 		n--;
 	return (uint32_t)n;
+}
+
+uint64_t mew_modules_n_mixed(const struct mew_modules *m)
+{
+	return m->n_mixed;
 }
 
 uint64_t mew_modules_epoch_end(const struct mew_modules *m, uint32_t epoch)

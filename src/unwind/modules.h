@@ -86,6 +86,9 @@ const struct mew_mapping *mew_modules_find(const struct mew_modules *m, uint64_t
  * epoch, 0: it lasts.
  */
 uint32_t mew_modules_epoch(const struct mew_modules *m, uint64_t time_ns);
+/* Replacements beyond MEW_MODULES_EPOCHS, which are not told from what they replaced. */
+#define MEW_MODULES_EPOCHS 4096
+uint64_t mew_modules_n_mixed(const struct mew_modules *m);
 uint64_t mew_modules_epoch_end(const struct mew_modules *m, uint32_t epoch);
 const struct mew_module *mew_modules_get(const struct mew_modules *m, uint32_t id);
 uint32_t mew_modules_count(const struct mew_modules *m);

@@ -105,4 +105,16 @@ for how in execve execle execvpe fexecve execveat execv execvp execl execlp long
 	pass "$how"
 done
 
+# What the shell held is gone with it.
+rm -f held.db
+# shellcheck disable=SC2016 # the shell that is profiled expands it
+run 0 "$MEW_PERF" mem -d held.db -o held.csv sh -c 'x=$(seq 1 1000); exec cat /dev/null'
+python3 - <<'PY' || fail "what is held by stack is not what the row holds" held.csv
+import csv, sqlite3
+row = next(csv.DictReader(open("held.csv", newline="")))
+held = sqlite3.connect("held.db").execute("SELECT sum(held_bytes) FROM heap_stack").fetchone()[0]
+exit(held != int(row["leaked_bytes"]))
+PY
+pass "what the replaced program held is held no more"
+
 echo "1..$mew_count"

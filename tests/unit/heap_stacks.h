@@ -36,7 +36,9 @@ struct fixture {
 
 static struct {
 	uint32_t n_asked, n_refreshed;
-	uint64_t asked;          /* the last place */
+	uint64_t asked; /* the last place */
+	const struct mew_stacks *stacks;
+	int was_stale;           /* when it was asked to refresh the tables */
 	int (*answer)(void *of); /* what mew_client_ask() gives; NULL: nothing is new */
 	void *of;
 } perf;
@@ -54,6 +56,7 @@ int mew_client_refresh(struct mew_client *client, uint64_t pc)
 	(void)client;
 	perf.n_refreshed++;
 	perf.asked = pc;
+	perf.was_stale = mew_stacks_is_stale(perf.stacks);
 	return 0;
 }
 
@@ -86,6 +89,7 @@ static inline struct fixture *fixture_new(uint32_t cap_nodes)
 	f->pages = heap_pages(UINT32_MAX);
 	assert_int_equal(mew_tree_init(&f->tree, f->segment, bytes, &f->pages), 0);
 	assert_int_equal(mew_stacks_init(&f->stacks, &f->client, &f->tree, &f->pages), 0);
+	perf.stacks = &f->stacks;
 	f->thread.stack.own = (struct mew_stack_range){(uint64_t)(uintptr_t)f->words,
 						       (uint64_t)(uintptr_t)(f->words + WORDS)};
 	return f;

@@ -198,30 +198,42 @@ static void what_many_clocks_ran_after_their_last_ticks_is_no_kernel_time(void *
 				      .clock_all_s = 0.015,
 				      .period_s = 0.001,
 				      .ticks = 10,
-				      .n_more_ends = 9};
+				      .n_more_ends = 9,
+				      .unticked_s = 0.0045};
 	struct mew_account a = of(&r, 1);
 
 	(void)state;
 	assert_near(a.unticked_s, 0.0045, 1e-9);
-	assert_near(a.user_s, 0.015, 1e-9);
+	assert_near(a.user_s, 0.0105, 1e-9);
 	assert_near(a.kernel_s, 0, 0);
+	assert_near(a.unexplained_s, 0.0045, 1e-9);
 	/* A thousand, half of whose ticks the kernel had: of 1500 - 500 periods 500 are there. */
 	r.wall_s = r.count_s = r.clock_all_s = 1.5;
 	r.ticks = 500;
 	r.n_more_ends = 1000;
+	r.unticked_s = 0.5;
 	a = of(&r, 1);
-	assert_near(a.unticked_s, 0.5, 1e-9);
-	assert_near(a.user_s, 0.75, 1e-9);
-	assert_near(a.kernel_s, 0.75, 1e-9);
-	/* 1.5 * sqrt(1000 / 4 + 1 + 1000 / 12) periods */
-	assert_near(a.kernel_error_s, 0.0274272, 1e-6);
+	assert_near(a.user_s, 0.5, 1e-9);
+	assert_near(a.kernel_s, 0.5, 1e-9);
+	assert_near(a.unexplained_s, 0.5, 1e-9);
+	/* sqrt(1000 / 4 + 1 + 1000 / 12) periods */
+	assert_near(a.kernel_error_s, 0.0182848, 1e-6);
 	/* Most never ticked: what came is all that there was to come. */
 	r.ticks = 1200;
 	r.n_more_ends = 100000;
+	r.unticked_s = 50;
 	a = of(&r, 1);
 	assert_near(a.unticked_s, 0.3, 1e-9);
-	assert_near(a.user_s, 1.5, 1e-9);
+	assert_near(a.user_s, 1.2, 1e-9);
 	assert_near(a.kernel_s, 0, 0);
+	/* Those that ran for 77 us each: kernel time stays what it is. */
+	r.wall_s = r.count_s = r.clock_all_s = 0.85;
+	r.ticks = 398;
+	r.n_more_ends = 1000;
+	r.unticked_s = 0.077;
+	a = of(&r, 1);
+	assert_near(a.user_s, 0.398, 1e-9);
+	assert_near(a.kernel_s, 0.375, 1e-9);
 }
 
 /* What is left once samples weigh what they stand for: user + kernel time. */
@@ -253,6 +265,8 @@ static void samples_of_user_mode_add_up_to_user_time(void **state)
 	check_weights(&a, &s, 0.6, 0.3, 0.6);
 	s.are_ticks = 0;
 	check_weights(&a, &s, 0.6, 0.3, 0.6);
+	s.user = 0; /* it does not happen in the loop: the time is the loop's all the same */
+	check_weights(&a, &s, 0.6, 0.3, 0);
 }
 
 static void ticks_of_both_modes_divide_the_time_of_the_cpu(void **state)

@@ -326,6 +326,9 @@ static void after_an_unload_the_tables_are_asked_for_once(void **state)
 	LEAF(f, call_in(A, 1), call_in(START, 0));
 	assert_int_equal(perf.n_refreshed, 1);
 	assert_int_equal(perf.asked, call_in(A, 1));
+	/* Until they have come no thread goes by the old ones. */
+	assert_true(perf.was_stale);
+	assert_false(mew_stacks_is_stale(&f->stacks));
 	LEAF(f, call_in(A, 1), call_in(START, 0));
 	assert_int_equal(perf.n_refreshed, 1);
 	fixture_free(f);
@@ -349,6 +352,25 @@ static void stacks_of_a_later_epoch_hang_from_its_node(void **state)
 	assert_int_equal(node(f, base)->pc, 3);
 	assert_int_equal(node(f, base)->parent, MEW_TREE_ROOT);
 	assert_path(f, leaf(f, broken, 2), broken, 2, base);
+	fixture_free(f);
+}
+
+/* New code is walked as soon as its rules are there; the generation is raised when all are. */
+static void stacks_are_of_the_epoch_that_has_begun_even_if_the_generation_is_old(void **state)
+{
+	const uint64_t new[] = {call_in(B, 1), call_in(A, 2), call_in(START, 0)};
+	struct fixture *f = fixture_new(CAP_NODES);
+	uint32_t id, base;
+
+	(void)state;
+	LEAF(f, call_in(A, 1), call_in(A, 2), call_in(START, 0));
+	LEAF(f, call_in(A, 1), call_in(A, 2), call_in(START, 0));
+	f->space.table->epoch = 3;
+	id = leaf(f, new, 3);
+	base = node(f, node(f, node(f, id)->parent)->parent)->parent;
+	assert_path(f, id, new, 3, base);
+	assert_int_equal(node(f, base)->flags, MEW_NODE_EPOCH);
+	assert_int_equal(node(f, base)->pc, 3);
 	fixture_free(f);
 }
 
@@ -447,6 +469,8 @@ int main(void)
 		cmocka_unit_test(a_walk_ends_when_the_tables_stay_as_they_are),
 		cmocka_unit_test(after_an_unload_the_tables_are_asked_for_once),
 		cmocka_unit_test(stacks_of_a_later_epoch_hang_from_its_node),
+		cmocka_unit_test(
+			stacks_are_of_the_epoch_that_has_begun_even_if_the_generation_is_old),
 		cmocka_unit_test(a_full_tree_loses_new_stacks_and_keeps_old_ones),
 		cmocka_unit_test(a_stack_deeper_than_a_walk_goes_is_cut_and_nothing_is_asked),
 		cmocka_unit_test(own_memory_is_told_as_it_is_touched),

@@ -218,6 +218,21 @@ static void replaced_code_begins_an_epoch(void **state)
 		"/nowhere/a");
 }
 
+static void replacements_beyond_the_last_epoch_are_counted(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t ns;
+
+	/* There is not room for the rules of all. */
+	for (ns = 1; ns <= MEW_MODULES_EPOCHS + 1; ns++)
+		add(f->modules, 0x1000, 0x3000, 0, ns, ns % 2 ? "/nowhere/a" : "/nowhere/b", NULL);
+	assert_int_equal(mew_modules_epoch(f->modules, ns), MEW_MODULES_EPOCHS);
+	assert_int_equal(mew_modules_n_mixed(f->modules), 0);
+	add(f->modules, 0x1000, 0x3000, 0, ns, "/nowhere/b", NULL);
+	assert_int_equal(mew_modules_epoch(f->modules, ns), MEW_MODULES_EPOCHS);
+	assert_int_equal(mew_modules_n_mixed(f->modules), 1);
+}
+
 static void a_later_mapping_replaces_what_it_overlaps_from_its_time_on(void **state)
 {
 	struct fixture *f = *state;
@@ -378,6 +393,7 @@ int main(void)
 		TEST(the_generation_moves_with_changes_only),
 		TEST(an_entry_comes_back_only_where_nothing_newer_hides_it),
 		TEST(replaced_code_begins_an_epoch),
+		TEST(replacements_beyond_the_last_epoch_are_counted),
 		TEST(what_vanished_is_gone_from_the_table_but_still_found),
 		TEST(a_later_mapping_replaces_what_it_overlaps_from_its_time_on),
 		TEST(a_deleted_file_is_not_looked_for_under_its_old_name),

@@ -69,7 +69,8 @@ static int set_up(void **state)
 	cpu_case.cpu = (struct mew_cpu_row){
 		.sample_count = 1071, .time_per_iteration_s = 514.8e-9, .user_time_s = 514.817e-9};
 	heap_case = (struct mew_pcase){.key = "split_line", .label = "", .reason = ""};
-	heap_case.heap = (struct mew_heap_row){.peak_bytes = 266, .allocations_per_iteration = 14};
+	heap_case.heap = (struct mew_heap_row){
+		.peak_bytes = 266, .allocations_per_iteration = 14, .mapped_calls = NAN};
 	for (i = 0; i < N_ROWS; i++)
 		fill_row(&rows[i], &split_rows[i]);
 	cases[0] = (struct mew_report_case){.key = "split_line",
@@ -146,6 +147,27 @@ static void one_row_is_not_replaced_by_a_line_about_it(void **state)
 	(void)state;
 	assert_null(strstr(text, "more function"));
 	assert_non_null(strstr(text, "f6"));
+	free(text);
+}
+
+static void who_allocates_most_has_a_row_wherever_it_is(void **state)
+{
+	char *text;
+
+	(void)state;
+	rows[12].allocations = 20;
+	rows[13].peak_bytes = 300;
+	text = text_of(80, 3);
+	assert_non_null(strstr(text, " push ("));
+	assert_null(strstr(text, " strspn "));
+	assert_non_null(strstr(text, " f4 "));
+	assert_non_null(strstr(text, " f5 "));
+	assert_non_null(strstr(text, " 10 more functions"));
+	free(text);
+	/* A line about one row would be that row. */
+	text = text_of(80, 12);
+	assert_null(strstr(text, "more functions"));
+	assert_non_null(strstr(text, " f6 "));
 	free(text);
 }
 
@@ -253,6 +275,7 @@ int main(void)
 		cmocka_unit_test_setup(all_rows_show_in_a_pipe_when_asked_for, set_up),
 		cmocka_unit_test_setup(functions_with_nothing_of_their_own_are_of_the_rest, set_up),
 		cmocka_unit_test_setup(one_row_is_not_replaced_by_a_line_about_it, set_up),
+		cmocka_unit_test_setup(who_allocates_most_has_a_row_wherever_it_is, set_up),
 		cmocka_unit_test_setup(a_missing_session_leaves_its_columns_empty, set_up),
 		cmocka_unit_test_setup(cases_that_went_wrong_say_so_in_their_head_line, set_up),
 		cmocka_unit_test_setup(doubtful_cases_and_time_elsewhere_are_in_the_head_line,

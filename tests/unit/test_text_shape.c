@@ -53,7 +53,7 @@ static void check(struct mew_session *s, struct mew_output_options o, const char
 static void a_case_has_its_curve_peaks_and_sizes(void **state)
 {
 	(void)state;
-	check(session_new(), (struct mew_output_options){.utf8 = 1},
+	check(session_new(), (struct mew_output_options){.verbose = 1, .utf8 = 1},
 	      "\nf/case:0 n=\\x1b[1m\n"
 	      "  live    _▁▂▃▄▅▆▇█▁\n"
 	      "          up to 800 B over 40 allocations\n"
@@ -66,7 +66,7 @@ static void a_case_has_its_curve_peaks_and_sizes(void **state)
 static void drawings_are_ascii_where_utf8_is_not_known(void **state)
 {
 	struct mew_session *s = session_new();
-	char *text = shape_of(s, (struct mew_output_options){0});
+	char *text = shape_of(s, (struct mew_output_options){.verbose = 1});
 
 	(void)state;
 	assert_non_null(strstr(text, "  live    _.:-=+*#@.\n"));
@@ -84,11 +84,11 @@ static void equal_peaks_are_told_once_and_those_of_a_program_not(void **state)
 
 	(void)state;
 	s->cases[0].heap.iteration_peak_min = s->cases[0].heap.iteration_peak_max;
-	text = shape_of(s, (struct mew_output_options){0});
+	text = shape_of(s, (struct mew_output_options){.verbose = 1});
 	assert_non_null(strstr(text, "  peaks   of an iteration: 800 B\n"));
 	free(text);
 	s->cases[0].heap.iterations = 1;
-	text = shape_of(s, (struct mew_output_options){0});
+	text = shape_of(s, (struct mew_output_options){.verbose = 1});
 	assert_null(strstr(text, "peaks"));
 	free(text);
 	mew_session_free(s);
@@ -98,6 +98,7 @@ static void mappings_are_told_when_they_were_counted(void **state)
 {
 	struct mew_session *s = mew_session_new(MEW_SESSION_HEAP);
 	struct mew_heap_row *row = &mew_session_case(s, "f", "")->heap;
+	char *text;
 
 	(void)state;
 	row->mapped_calls = 6;
@@ -105,7 +106,11 @@ static void mappings_are_told_when_they_were_counted(void **state)
 	row->mapped_peak_bytes = 20 * 4096;
 	row->mapped_held_bytes = 0;
 	row->hook_bytes = 2048;
-	check(s, (struct mew_output_options){0},
+	text = shape_of(s, (struct mew_output_options){0});
+	assert_string_equal(text,
+			    "\nf\n  mmap    6 calls, 124.0 KiB mapped, peak 80.00 KiB, held 0\n");
+	free(text);
+	check(s, (struct mew_output_options){.verbose = 1},
 	      "\nf\n  mmap    6 calls, 124.0 KiB mapped, peak 80.00 KiB, held 0\n"
 	      "  hook    2048 B of memory of its own\n");
 }
@@ -124,7 +129,8 @@ static void no_line_is_wider_than_the_terminal_or_80_columns(void **state)
 		c->shape.width = 1;
 		for (int64_t k = 0; k < 256; k++)
 			mew_shape_point(&c->shape, 1ll << 50);
-		text = shape_of(s, (struct mew_output_options){.utf8 = 1, .width = widths[i]});
+		text = shape_of(s, (struct mew_output_options){
+					   .verbose = 1, .utf8 = 1, .width = widths[i]});
 		end = strstr(text, "\n          up to");
 		assert_non_null(end);
 		*end = '\0';
@@ -138,7 +144,7 @@ static void no_line_is_wider_than_the_terminal_or_80_columns(void **state)
 static void no_memory_is_told(void **state)
 {
 	struct mew_session *s = session_new();
-	struct mew_output_options o = {.utf8 = 1};
+	struct mew_output_options o = {.verbose = 1, .utf8 = 1};
 	long n;
 
 	(void)state;

@@ -309,8 +309,8 @@ static void say_keys(const struct mew_report *r)
 	size_t i;
 
 	for (i = 0; i < r->n_cases; i++)
-		mew_buffer_printf(&keys, "\n  %s%s%s", r->cases[i].key,
-				  *r->cases[i].label ? "  " : "", r->cases[i].label);
+		mew_buffer_printf(&keys, "%s %s%s%s", i ? "," : "", r->cases[i].key,
+				  *r->cases[i].label ? " " : "", r->cases[i].label);
 	mew_say_error("no case matches; there are:%s", keys.data);
 	mew_buffer_done(&keys);
 }

@@ -142,6 +142,9 @@ static void starting(void *arg, const char *key, const char *label, size_t index
 	char line[2 * MEW_KEY_BYTES + 64];
 
 	(void)arg;
+	/* What a single one prints would stand behind it. */
+	if (n == 1)
+		return;
 	snprintf(line, sizeof(line), "%zu of %zu: %s%s%s", index + 1, n, key, *label ? " " : "",
 		 label);
 	mew_say_progress(line);
