@@ -112,7 +112,8 @@ MEW_CHARGE_INLINE int mew_charge_track(struct mew_counters *c, struct mew_live_s
 	int rc = -ENOMEM, is_live;
 
 	/* The peak, whose number shares a word with what is live, must stay below this. */
-	if (block->bytes <= MEW_PEAK_BYTES && c->segment->peak_bytes < MEW_SEGMENT_PEAK_MAX)
+	if (block->bytes <= MEW_PEAK_BYTES &&
+	    __atomic_load_n(&c->segment->peak_bytes, __ATOMIC_RELAXED) < MEW_SEGMENT_PEAK_MAX)
 		rc = mew_live_insert(&c->live, at, block, &stale);
 	is_live = rc >= 0;
 	if (!is_live)
