@@ -380,7 +380,7 @@ static void records_of_random_bytes_never_reach_outside(void **state)
 		random ^= random << 17;
 		begin(&m, random % 3 ? (uint32_t)(random % 18) : PERF_RECORD_SAMPLE,
 		      (uint16_t)(random >> 16));
-		size = 8 + (random >> 32) % 300;
+		size = 8 + (random >> 32) % 600;
 		while (m.n < size) {
 			random ^= random << 13;
 			random ^= random >> 7;
@@ -413,7 +413,7 @@ static void records_of_random_bytes_never_reach_outside(void **state)
 		}
 		free(h);
 	}
-	assert_true(n_taken > 1000 && n_chains > 100);
+	assert_true(n_taken > 1000 && n_chains > 10);
 }
 
 int main(void)
