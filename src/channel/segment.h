@@ -144,9 +144,8 @@ _Static_assert(offsetof(struct mew_segment, shards) % 64 == 0 &&
 	       "cache lines of their own");
 
 #define MEW_SEGMENT_EPOCH_SHIFT 42 /* of `below`: 4 TiB, and 22 bits of the epoch */
-#define MEW_SEGMENT_PEAK_MAX                                                                       \
-	((int64_t)1 << 41) /* with a block of the largest size more it fits                        \
-			    */
+/* A peak below it fits into `below` with the largest block more. */
+#define MEW_SEGMENT_PEAK_MAX ((int64_t)1 << 41)
 #define MEW_SEGMENT_BELOW (((uint64_t)1 << MEW_SEGMENT_EPOCH_SHIFT) - 1)
 
 /* The number of a peak from its low bits: the nearest to the one that the segment tells. */

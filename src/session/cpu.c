@@ -418,6 +418,15 @@ static const char *note_of(const struct cpu_case *k, char *note, size_t size)
 	return n ? note : NULL;
 }
 
+/* The size of the copies where that is what most stacks broke by. 0: it is not. */
+static uint32_t too_small(const struct cpu_case *k)
+{
+	if (k->drain.losses.cut <= k->drain.breaks.n_broken / 2)
+		return 0;
+	/* What was measured before the copy grew is kept when iterations are given. */
+	return k->o->iterations ? k->copy.start : k->copy.bytes;
+}
+
 static int judge(const struct cpu_case *k, struct mew_session *s, struct mew_pcase *c)
 {
 	const struct mew_drain_losses *l = &k->drain.losses;
@@ -432,10 +441,7 @@ static int judge(const struct cpu_case *k, struct mew_session *s, struct mew_pca
 		.iterations_given = k->o->iterations,
 		.left_early = k->left_early,
 		.pause_by_clock = k->n_pauses_all && k->pause_mode == MEW_PAUSE_CLOCK,
-		/* What was measured before the copy grew is kept when iterations are given. */
-		.stack_bytes = l->cut <= k->drain.breaks.n_broken / 2 ? 0
-			       : k->o->iterations                     ? k->copy.start
-								      : k->copy.bytes,
+		.stack_bytes = too_small(k),
 	};
 	struct mew_verdict v;
 	char doubt[256], note[128];

@@ -32,6 +32,7 @@ for engine in cpu mem; do
 	said 'the answer is 41'
 	run 1 "$MEW_PERF" $engine -n 20 -k '^hangs$' --timeout 1s --no-db "$bench"
 	said 'time limit'
+	grep -q 'is gone' err && fail "$engine: a program at its time limit says that we are gone" err
 done
 
 # Ctrl-C: what was finished is there.

@@ -67,6 +67,16 @@ static inline struct perf_event_header *record_end(const struct maker *m)
 	return cut(m, m->n);
 }
 
+/* The whole record, which *ret points into: the caller's to free. */
+static inline struct perf_event_header *
+decoded(const struct maker *m, const struct perf_event_attr *attr, struct mew_record *ret)
+{
+	struct perf_event_header *h = record_end(m);
+
+	assert_int_equal(mew_record_decode(attr, h, ret), 0);
+	return h;
+}
+
 static const struct perf_event_attr sampling = {
 	.type = PERF_TYPE_SOFTWARE,
 	.sample_period = 100000,

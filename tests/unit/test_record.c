@@ -39,8 +39,7 @@ static void lost_records_of_both_kinds_are_counted(void **state)
 
 	(void)state;
 	make_lost(&m);
-	h = record_end(&m);
-	assert_int_equal(mew_record_decode(&sampling, h, &r), 0);
+	h = decoded(&m, &sampling, &r);
 	assert_int_equal(r.type, MEW_RECORD_LOST);
 	assert_int_equal(r.n_lost, 55);
 	assert_int_equal(r.tid, 21);
@@ -51,8 +50,7 @@ static void lost_records_of_both_kinds_are_counted(void **state)
 	begin(&m, PERF_RECORD_LOST_SAMPLES, 0);
 	put_u64(&m, 66);
 	put_sampling_trailer(&m);
-	h = record_end(&m);
-	assert_int_equal(mew_record_decode(&sampling, h, &r), 0);
+	h = decoded(&m, &sampling, &r);
 	assert_int_equal(r.type, MEW_RECORD_LOST);
 	assert_int_equal(r.n_lost, 66);
 	free(h);
@@ -165,14 +163,12 @@ static void mmap2_gives_its_range_and_path(void **state)
 		free(h);
 	}
 	make_mmap2(&m, 1 << 14, PROT_EXEC, "/built");
-	h = record_end(&m);
-	assert_int_equal(mew_record_decode(&dummy, h, &r), 0);
+	h = decoded(&m, &dummy, &r);
 	assert_int_equal(r.ino, 0); /* a build-id is there instead */
 	assert_int_equal(r.executable, 1);
 	free(h);
 	make_mmap2(&m, 0, PROT_READ, "/data");
-	h = record_end(&m);
-	assert_int_equal(mew_record_decode(&dummy, h, &r), 0);
+	h = decoded(&m, &dummy, &r);
 	assert_int_equal(r.executable, 0);
 	free(h);
 }
@@ -197,14 +193,12 @@ static void mmap_is_executable_unless_it_says_data(void **state)
 
 	(void)state;
 	make_mmap(&m, 0);
-	h = record_end(&m);
-	assert_int_equal(mew_record_decode(&dummy, h, &r), 0);
+	h = decoded(&m, &dummy, &r);
 	assert_int_equal(r.executable, 1);
 	assert_string_equal(r.path, "/bin/true");
 	free(h);
 	make_mmap(&m, PERF_RECORD_MISC_MMAP_DATA);
-	h = record_end(&m);
-	assert_int_equal(mew_record_decode(&dummy, h, &r), 0);
+	h = decoded(&m, &dummy, &r);
 	assert_int_equal(r.executable, 0);
 	free(h);
 }
@@ -292,8 +286,7 @@ static void record_of_an_unknown_type_keeps_its_trailer(void **state)
 	begin(&m, 200, 0);
 	put_u64(&m, 1);
 	put_dummy_trailer(&m);
-	h = record_end(&m);
-	assert_int_equal(mew_record_decode(&dummy, h, &r), 0);
+	h = decoded(&m, &dummy, &r);
 	assert_int_equal(r.type, MEW_RECORD_OTHER);
 	assert_int_equal(r.tid, 31);
 	free(h);

@@ -68,8 +68,7 @@ static void sample_is_decoded_with_registers_by_dwarf_number(void **state)
 
 	(void)state;
 	make_sample(&m, PERF_SAMPLE_REGS_ABI_64, 64, 40);
-	h = record_end(&m);
-	assert_int_equal(mew_record_decode(&sampling, h, &r), 0);
+	h = decoded(&m, &sampling, &r);
 	assert_int_equal(r.type, MEW_RECORD_SAMPLE);
 	assert_int_equal(r.ip, 0x401000);
 	assert_int_equal(r.pid, 10);
@@ -112,8 +111,7 @@ static void sample_without_registers_or_stack_says_so(void **state)
 
 	(void)state;
 	make_sample(&m, PERF_SAMPLE_REGS_ABI_NONE, 0, 0);
-	h = record_end(&m);
-	assert_int_equal(mew_record_decode(&sampling, h, &r), 0);
+	h = decoded(&m, &sampling, &r);
 	assert_int_equal(r.has_regs, 0);
 	assert_null(r.stack);
 	assert_int_equal(r.stack_bytes, 0);
@@ -128,8 +126,7 @@ static void sample_of_a_32_bit_task_has_no_registers_of_ours(void **state)
 
 	(void)state;
 	make_sample(&m, PERF_SAMPLE_REGS_ABI_32, 64, 64);
-	h = record_end(&m);
-	assert_int_equal(mew_record_decode(&sampling, h, &r), 0);
+	h = decoded(&m, &sampling, &r);
 	assert_int_equal(r.has_regs, 0);
 	assert_int_equal(r.stack_bytes, 64);
 	free(h);
@@ -262,8 +259,7 @@ static void sample_period_is_the_records_where_it_has_one(void **state)
 	begin(&m, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
 	put_u64(&m, 99);
 	put_u64(&m, 1234);
-	h = record_end(&m);
-	assert_int_equal(mew_record_decode(&attr, h, &r), 0);
+	h = decoded(&m, &attr, &r);
 	assert_int_equal(r.time_ns, 99);
 	assert_int_equal(r.period, 1234);
 	free(h);
