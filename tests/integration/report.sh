@@ -70,8 +70,7 @@ grep -q '^name,label,stack,allocations' out || fail "these are not the heap's st
 pass "stacks in CSV obey the filter"
 
 run 2 "$MEW_PERF" report -k nothing_like_that
-grep -q 'there are: [a-z_]*/case:0 [^\\]*$' err || fail "the keys that there are are not listed in a line" err
-says "qsort_ints/case:1" err
+says "there are: qsort_ints/case:1 n=1000, qsort_ints/case:2" err
 [ ! -s out ] || fail "something was shown" out
 pass "a filter that matches nothing names the cases"
 
